@@ -1,5 +1,5 @@
 // Runs a code step (node, python or shell): values in, a runner that runs the code, and its result.
-import type { CodeStep } from '@methods/method/compiled-method';
+import type { CodeStep, CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
 import { isContainedNodeCode } from '@methods/method/structure/contained-code';
@@ -98,6 +98,14 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   const returned = end.returned && withGivenFiles(end.returned, [...files.values()], made);
   if (returned !== undefined) refuseNamedFiles(returned, folder, made);
   return { ...end, returned, checks, log };
+}
+
+/**
+ * The step acts on nothing, so it may run before the steps before it are recorded, and again after a resume. `lib` is
+ * its method's: what that does is not known.
+ */
+export function onlyComputes(step: CompiledStep, lib: CompiledMethod['lib']): boolean {
+  return step.kind === 'node' && step.onInterrupt === 'rerun' && lib.node === undefined && codeKindOf(step).plain;
 }
 
 function codeKindOf(step: CodeStep): CodeKind {

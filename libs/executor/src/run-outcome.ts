@@ -122,4 +122,6 @@ export interface RunJournal {
   stepStarted?(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<void>;
   /** A step has run since `startedAtMs`. For readers only; nothing waits for it. Absent: not reported. */
   stepRuns?(path: string, kind: StepKind, startedAtMs: number): void;
+  /** True: the run ends here at its next acknowledgement, so no step begins before it. Absent: it never does. */
+  givesBack?(): boolean;
 }

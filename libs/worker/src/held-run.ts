@@ -182,6 +182,7 @@ export class HeldRun {
         // Not awaited: if this cannot be recorded, the next report fails as well.
         this.report((seq) => stepStartedItem(this.grant, seq, { path, kind, atMs })).catch(() => {});
       },
+      givesBack: () => this.parts.draining(),
       stepEnded: async (record) => {
         await saved.save();
         await this.report((seq) => stepRecordItem(this.grant, seq, record, saved.folderId));

@@ -1,9 +1,21 @@
-// Sends step records in order and holds the newest one back until another follows: at the run's end it is sent with the
-// end. Before a step acts, everything before it must be acknowledged, so that no finished step runs again.
+// Sends step records in order and holds the newest ones back: at the run's end they are sent with the end. Before a step
+// acts, everything before it must be acknowledged, so that no finished step runs again. Steps that only compute may run
+// again, so several of them in a row need no acknowledgement between them.
 import type { RunJournal, StepEnd } from '../run-outcome.ts';
 
+/** Records of computing steps that are held at most, and the characters of their outs. */
+const HELD_MAX = 16;
+const HELD_CHARACTERS_MAX = 64 * 1024;
+
+interface Held {
+  readonly record: StepEnd;
+  /** Its step only computed. */
+  readonly computed: boolean;
+}
+
 export class RecordKeeper {
-  private held: StepEnd | null = null;
+  private held: Held[] = [];
+  private heldCharacters = 0;
   /** Sent and not acknowledged yet. */
   private readonly open = new Set<Promise<void>>();
   private refused = false;
@@ -13,16 +25,28 @@ export class RecordKeeper {
 
   constructor(private readonly journal: RunJournal) {}
 
-  add(record: StepEnd): void {
-    this.flush();
-    this.held = record;
+  /** `computed`: the step only computes, so that it may run again. */
+  add(record: StepEnd, computed = false): void {
+    if (!computed) this.flush();
+    this.held.push({ record, computed });
+    this.heldCharacters += record.outJson.length;
     // Beside running branches, no further record may follow for a long time.
     if (this.lanes > 0) this.flush();
   }
 
   /** Every record is acknowledged, so that there is nothing to wait for. */
   get settled(): boolean {
-    return this.held === null && this.open.size === 0 && !this.refused;
+    return this.held.length === 0 && this.open.size === 0 && !this.refused;
+  }
+
+  /**
+   * A step that only computes may run: what acted before it is sent. False: settle first, since much is held, or
+   * branches are running, or the run is no longer ours.
+   */
+  mayCompute(): boolean {
+    if (this.held.some(({ computed }) => !computed)) this.flush();
+    const { length } = this.held;
+    return !this.refused && this.lanes === 0 && length < HELD_MAX && this.heldCharacters < HELD_CHARACTERS_MAX;
   }
 
   /** Resolves when every record is acknowledged; rejects when the run is no longer ours. */
@@ -49,17 +73,17 @@ export class RecordKeeper {
   }
 
   flush(): void {
-    if (this.held === null) return;
-    const record = this.held;
-    this.held = null;
-    this.watch(this.journal.stepEnded(record));
+    const held = this.held;
+    this.held = [];
+    this.heldCharacters = 0;
+    for (const { record } of held) this.watch(this.journal.stepEnded(record));
   }
 
-  /** The record that was not sent, for the outcome. */
+  /** Sends every record but the last one, which goes with the outcome. */
   takeLast(): { lastRecord?: StepEnd } {
-    const last = this.held;
-    this.held = null;
-    return last === null ? {} : { lastRecord: last };
+    const last = this.held.pop();
+    this.flush();
+    return last === undefined ? {} : { lastRecord: last.record };
   }
 
   private watch(acknowledged: Promise<void>): void {

@@ -2,7 +2,7 @@
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { runCodeStep } from '../code-step.ts';
+import { onlyComputes, runCodeStep } from '../code-step.ts';
 import { runHttpStep } from '../kinds/http-step.ts';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
 import { failedCheck } from '../records/checks.ts';
@@ -34,7 +34,8 @@ export async function act(walk: Walk, step: ActingStep, turn: Turn): Promise<Wal
   const { place, path } = turn;
   const { recorder, endsMs } = place.frame;
   const { observer, random = Math.random } = run.options;
-  if (!(await run.settled())) return STOPPED;
+  const computes = onlyComputes(step, place.frame.method.lib) && run.mayCompute();
+  if (!computes && !(await run.settled())) return STOPPED;
   const resumed = step.onInterrupt === 'rerun' ? null : resumption(walk, step, turn);
   if (resumed !== null && resumed.kind !== 'run') return resumed;
   const begun = recorder.begin();

@@ -21,7 +21,7 @@ export class RunState {
     readonly stop: RunStop,
   ) {
     this.records = new RecordKeeper(options.journal);
-    this.starts = new StepStarts(options);
+    this.starts = new StepStarts(options, () => this.records.flush());
   }
 
   kept(path: string): FinishedStep | undefined {
@@ -34,9 +34,16 @@ export class RunState {
     return kept?.status === 'running' ? { checkpoint: kept.out } : null;
   }
 
-  record(end: StepEnd): void {
+  /** `computed`: the step only computes, so that it may run again. */
+  record(end: StepEnd, computed = false): void {
     this.options.observer?.stepEnded?.(end);
-    this.records.add(end);
+    this.records.add(end, computed);
+  }
+
+  /** A step that only computes may run; false: not before the run is settled, if at all. */
+  mayCompute(): boolean {
+    const { journal } = this.options;
+    return this.records.mayCompute() && !this.stop.stopped && journal.givesBack?.() !== true;
   }
 
   /** Waits until everything before is acknowledged, so that a step may act. False: the run is no longer ours. */

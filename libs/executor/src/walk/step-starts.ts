@@ -15,7 +15,11 @@ export class StepStarts {
    */
   private readonly recorded = new Set<string>();
 
-  constructor(private readonly options: RunOptions) {}
+  /** `flush` sends the records of the steps before: a start keeps its place after them. */
+  constructor(
+    private readonly options: RunOptions,
+    private readonly flush: () => void,
+  ) {}
 
   /** A record of the start is made elsewhere. */
   isRecorded(path: string): void {
@@ -30,7 +34,9 @@ export class StepStarts {
     if (journal.stepRuns === undefined || UNTOLD.has(kind) || keepsNote) return work();
     const startedAtMs = clock.wallMs();
     const tell = () => {
-      if (!this.recorded.has(path) && !this.options.signal.aborted) journal.stepRuns?.(path, kind, startedAtMs);
+      if (this.recorded.has(path) || this.options.signal.aborted) return;
+      this.flush();
+      journal.stepRuns?.(path, kind, startedAtMs);
     };
     if (startsToldAfterMs === 0) {
       tell();

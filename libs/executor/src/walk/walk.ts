@@ -2,6 +2,7 @@
 // is judged and recorded here. Walker is the one that walks.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
+import { onlyComputes } from '../code-step.ts';
 import { failedCheck, judge } from '../records/checks.ts';
 import { failureOf } from '../records/failures.ts';
 import { type StepOut, stepOut } from '../records/step-out.ts';
@@ -59,7 +60,8 @@ export abstract class Walk {
     // A group that failed before is walked again, for the names inside it, and recorded once.
     if (this.run.kept(path)?.status !== 'failed') {
       const recorded = { kind: step.kind, path, begun: begun ?? recorder.begin() };
-      this.run.record(recorder.failed(recorded, failure.error, parts));
+      const { method } = place.frame;
+      this.run.record(recorder.failed(recorded, failure.error, parts), onlyComputes(step, method.lib));
     }
     return step.onError === 'continue' ? DONE_NULL : failure;
   }
@@ -86,7 +88,9 @@ export abstract class Walk {
     this.run.charge(out.json);
     if (this.run.kept(path)?.status === 'succeeded' && isContainer(step)) return;
     const withheld = step.out?.hasSecret === true;
-    this.run.record(place.frame.recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, parts));
+    const { recorder, method } = place.frame;
+    const end = recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, parts);
+    this.run.record(end, onlyComputes(step, method.lib));
   }
 
   /** The step's own `require` or `ensure`. */
