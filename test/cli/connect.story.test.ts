@@ -160,7 +160,7 @@ test('what cannot be connected is refused before a key is made', async () => {
   const before = await keys();
   for (const [args, code, words] of [
     [['apps/missing'], 1, /^error: there is no folder apps\/missing\n/],
-    [['apps/plain/file'], 1, /^error: apps\/plain\/file is no folder\n/],
+    [['apps/plain/file'], 1, /^error: apps\/plain\/file is not a folder\n/],
     [['apps/none', '--method', 'absent.method'], 1, /^error: cannot read absent\.method: there is no such file\n/],
     [['apps/blocked'], 1, /^error: cannot read \S+apps\/blocked\/\.env: it is a folder\n/],
   ] as const) {
