@@ -1,7 +1,7 @@
 // The notifier, read from top to bottom: what it asks the registry, how it sends one webhook, who sends what when, who
 // listens to whom, and the order of start and stop.
 import { systemClock } from '@methods/base/clock';
-import type { KeyId, OrgId } from '@methods/base/ids';
+import type { KeyId, OrgId, UserId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
@@ -15,11 +15,12 @@ import { askSettings } from '@methods/rpc/ask-settings';
 import { rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { container } from 'tsyringe';
+import { followRegistry } from './bus/registry-changes.ts';
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
-import { followSettings } from './bus/settings-changes.ts';
 import type { Config } from './config.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
+import { linkService } from './rpc/link-service.ts';
 import { notifierService } from './rpc/notifier-service.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
@@ -70,7 +71,12 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const askSecret = async (orgId: OrgId, keyId: KeyId | '') =>
     (await registry.getWebhookSecret({ orgId, keyId }, { timeoutMs: REGISTRY_TIMEOUT_MS })).webhookSecret;
   const askDays = async (orgId: OrgId) => (await settingsOf(orgId))?.retentionDays ?? null;
+  const askAccess = async (orgId: OrgId, userId: UserId): Promise<boolean> => {
+    const { member } = await accounts.getMember({ orgId, userId }, { timeoutMs: REGISTRY_TIMEOUT_MS });
+    return member !== undefined;
+  };
   const hosts = new RegistryAnswers({ ask: askHosts, clock });
+  const access = new RegistryAnswers({ ask: askAccess, clock });
   const secrets = new RegistryAnswers({ ask: askSecret, clock });
   const retention = new RetentionDays({ ask: askDays, clock });
 
@@ -117,16 +123,23 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const sweep = new RetentionSweep({ sql, retention, clock, random: Math.random, sweepMs, logger: log('retention') });
   const server = new RpcServer({
     listen: config.listen,
-    services: [notifierService({ sql, reader, onDue: () => dispatcher.wake() })],
+    services: [
+      notifierService({ sql, reader, onDue: () => dispatcher.wake() }),
+      linkService({ sql, clock, hasAccess: (orgId, userId) => access.get(orgId, userId) }),
+    ],
     logger: log('rpc'),
   });
 
-  followSettings(bus, {
-    onChanged(orgId) {
+  followRegistry(bus, {
+    onSettingsChanged(orgId) {
       hosts.forget(orgId);
       retention.changed(orgId);
     },
-    onMissed: () => hosts.forgetAll(),
+    onMemberChanged: (orgId, id) => access.forget(orgId, id as UserId),
+    onMissed() {
+      hosts.forgetAll();
+      access.forgetAll();
+    },
   });
   // Parts that accept work start last and stop first; results of tries under way still find the database.
   const order: readonly Stoppable[] = [

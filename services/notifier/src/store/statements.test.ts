@@ -1,11 +1,13 @@
 // Runs every statement of this service on a full database and compares the rows and blocks its plan reads with what it
 // returns.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newId, type OrgId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
+import type { Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
 import {
   type Allowance,
@@ -16,6 +18,7 @@ import {
 } from '@methods/test/harness/statement-plans';
 import { claimRequest, planned } from '../../test/notifier-database.fixture.ts';
 import { deleteEnded, organizationsWithEnded } from '../retention/old-deliveries.ts';
+import { endLinks, findLink, storeLinks, useLink } from './answer-links.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
 import { notifierDatabase } from './notifier-database.ts';
@@ -51,6 +54,10 @@ before(async () => {
     insert into notifier.due_hosts (org_id, host, due_at)
     select org_id, host, min(due_at) from notifier.deliveries where status = 'pending' group by 1, 2;
     insert into notifier.due_organizations (org_id, due_at) select org_id, min(due_at) from notifier.due_hosts group by 1;
+    insert into notifier.answer_links (org_id, token_sha256, run_id, question_id, recipient, expires_at)
+    select 'org_' || n % 9, sha256(n::text::bytea), 'run_' || n / 2, 'q_' || n, 'a@example.com',
+      now() + (n % 100 - 50) * interval '1 day'
+    from generate_series(1, ${DELIVERIES}) n;
     set session_replication_role = origin;`);
 });
 after(() => plans.stop());
@@ -92,5 +99,16 @@ async function tour(): Promise<void> {
   await listDeliveries(reader, { ...all, runId: 'run_4' });
   await getDelivery(reader, first.orgId, first.deliveryId);
   for (const { orgId } of await organizationsWithEnded(sql, '', 20)) await deleteEnded(sql, orgId, 30, 50);
+  await links(sql);
   await database.stop();
+}
+
+async function links(sql: Sql): Promise<void> {
+  const tokenSha256 = randomBytes(32);
+  const run = { orgId: LARGE_ORG as OrgId, runId: 'run_7' as const };
+  const link = { ...run, tokenSha256, questionId: 'q_new' as const, recipient: 'a@example.com', userId: '' as const };
+  await storeLinks(sql, [{ ...link, expiresAtMs: Date.now() + 60_000 }]);
+  await findLink(sql, tokenSha256);
+  await useLink(sql, tokenSha256);
+  await endLinks(sql, [{ ...run, exceptQuestionId: '' }]);
 }

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import { LinkService, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { RpcServer } from '@methods/rpc/server';
+import { type NotifierDatabase, notifierDatabase } from '../../test/notifier-database.fixture.ts';
+import { linkExpiresAtMs, type NewLink } from '../answer-link/answer-link.ts';
+import { endLinks, storeLinks } from '../store/answer-links.ts';
+import { linkService } from './link-service.ts';
+
+const DAY_MS = 86_400_000;
+
+let database: NotifierDatabase;
+let server: RpcServer;
+let client: Client<typeof LinkService>;
+let access: (orgId: OrgId, userId: UserId) => Promise<boolean> = async () => true;
+
+before(async () => {
+  database = await notifierDatabase();
+  const hasAccess = (orgId: OrgId, userId: UserId) => access(orgId, userId);
+  const services = [linkService({ sql: database.sql, clock: systemClock, hasAccess })];
+  server = new RpcServer({ listen: '127.0.0.1:0', services, logger: silentLogger, graceMs: 100 });
+  await server.start();
+  client = rpcClient(LinkService, `127.0.0.1:${server.port}`);
+});
+after(async () => {
+  client.close();
+  await server.stop();
+  await database[Symbol.asyncDispose]();
+});
+
+async function stored(fields: Partial<NewLink> = {}): Promise<NewLink> {
+  const [orgId, questionId] = [newId('org'), newId('q')];
+  const recipient = 'ada@example.com';
+  const link: NewLink = {
+    orgId,
+    tokenSha256: randomBytes(32),
+    runId: newRunId(1),
+    questionId,
+    recipient,
+    userId: newId('usr'),
+    expiresAtMs: Date.now() + DAY_MS,
+    ...fields,
+  };
+  await storeLinks(database.sql, [link]);
+  return link;
+}
+
+const stateOf = async ({ tokenSha256 }: NewLink) => (await client.openLink({ tokenSha256 })).link?.state;
+
+test('a link opens its own question, any number of times', async () => {
+  const link = await stored();
+  const { tokenSha256, ...expected } = link;
+  for (let n = 0; n < 3; n++) {
+    const { link: opened } = await client.openLink({ tokenSha256 });
+    assert.deepEqual(
+      { ...opened },
+      { ...opened, ...expected, state: LinkState.OPEN, usedAtMs: 0, expiresAtMs: link.expiresAtMs },
+    );
+  }
+});
+
+test('an unknown hash, and bytes of another length, open nothing', async () => {
+  for (const tokenSha256 of [randomBytes(32), randomBytes(31), new Uint8Array(), randomBytes(1_000)]) {
+    for (const call of [client.openLink({ tokenSha256 }), client.useLink({ tokenSha256 })]) {
+      await assert.rejects(call, (error) => error instanceof ServiceError && error.code === 'not_found');
+    }
+  }
+});
+
+test('a link is used once, and stays used when its question ends', async () => {
+  const link = await stored();
+  const first = (await client.useLink(link)).link;
+  assert.equal(first?.state, LinkState.USED);
+  assert.ok(first.usedAtMs > Date.now() - DAY_MS);
+  assert.equal((await client.useLink(link)).link?.usedAtMs, first.usedAtMs);
+  await endLinks(database.sql, [{ ...link, exceptQuestionId: '' }]);
+  assert.equal(await stateOf(link), LinkState.USED);
+});
+
+test('the end of a run ends all its links, and its next question those of the one before', async () => {
+  const answered = await stored();
+  const other = { orgId: answered.orgId, runId: answered.runId };
+  const next = await stored({ ...other, tokenSha256: randomBytes(32), recipient: 'ben@example.com' });
+  await endLinks(database.sql, [{ ...other, exceptQuestionId: next.questionId }]);
+  assert.deepEqual([await stateOf(answered), await stateOf(next)], [LinkState.ENDED, LinkState.OPEN]);
+  await endLinks(database.sql, [{ ...other, orgId: newId('org'), exceptQuestionId: '' }]);
+  assert.equal(await stateOf(next), LinkState.OPEN, 'the run of another organization');
+  await endLinks(database.sql, [{ ...other, exceptQuestionId: '' }]);
+  assert.equal(await stateOf(next), LinkState.ENDED);
+  assert.equal((await client.useLink(next)).link?.usedAtMs, 0, 'an ended link is not used');
+});
+
+test('a link expires at the deadline of its question, without one after seven days', async () => {
+  assert.equal(linkExpiresAtMs(1_000, 400), 1_000);
+  assert.equal(linkExpiresAtMs(0, 400), 400 + 7 * DAY_MS);
+  const link = await stored({ expiresAtMs: Date.now() - 1 });
+  assert.equal(await stateOf(link), LinkState.EXPIRED);
+  await storeLinks(database.sql, [{ ...link, expiresAtMs: Date.now() + DAY_MS }]);
+  assert.equal(await stateOf(link), LinkState.OPEN, 'a reminder opens it for longer');
+  await storeLinks(database.sql, [{ ...link, expiresAtMs: Date.now() - 1 }]);
+  assert.equal(await stateOf(link), LinkState.OPEN, 'a late repeat does not shorten it');
+});
+
+test('the link of a member without access has ended; one of a chat has no member', async (t) => {
+  const asked: string[] = [];
+  access = async (_, userId) => {
+    asked.push(userId);
+    return false;
+  };
+  t.after(() => {
+    access = async () => true;
+  });
+  const [mail, chat] = [await stored(), await stored({ userId: '', recipient: 'ops channel' })];
+  assert.deepEqual([await stateOf(mail), await stateOf(chat)], [LinkState.ENDED, LinkState.OPEN]);
+  assert.deepEqual(asked, [mail.userId]);
+});
+
+test('links that expired a month ago are deleted as others are made', async () => {
+  const old = await stored({ expiresAtMs: Date.now() - 31 * DAY_MS });
+  const lately = await stored({ expiresAtMs: Date.now() - 29 * DAY_MS });
+  assert.equal(await stateOf(lately), LinkState.EXPIRED);
+  await assert.rejects(stateOf(old));
+});

@@ -1,0 +1,98 @@
+// Rows of notifier.answer_links. A link is found by the hash of its token: its organization follows from it, as that of
+// a session does from its cookie.
+import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
+import type { Sql } from '@methods/postgres/pool';
+import type { AnswerLink, NewLink } from '../answer-link/answer-link.ts';
+
+/** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
+const BYTEA = 17;
+
+interface LinkRow {
+  readonly org_id: OrgId;
+  readonly run_id: RunId;
+  readonly question_id: QuestionId;
+  readonly recipient: string;
+  readonly user_id: UserId | '';
+  readonly expires_at_ms: number;
+  readonly used_at_ms: number;
+  readonly ended_at_ms: number;
+}
+
+/** For this long after its end a link's page still says what became of its question. */
+const KEPT_DAYS = 30;
+/** More than one is made by one: a backlog goes away too. */
+const SWEPT_MAX = 100;
+
+/** A known link is open until the later of both times. Makes room: some that ended long ago are deleted. */
+export async function storeLinks(sql: Sql, links: readonly NewLink[]): Promise<void> {
+  if (links.length === 0) return;
+  const tokens = links.map(({ tokenSha256 }) => tokenSha256);
+  await sql`
+    with swept as (
+      delete from notifier.answer_links where ctid = any(array(
+        select ctid from notifier.answer_links
+        where expires_at <= statement_timestamp() - make_interval(days => ${KEPT_DAYS}::int)
+        order by expires_at limit ${Math.max(SWEPT_MAX, links.length * 2)}
+        for update skip locked))
+    )
+    insert into notifier.answer_links as l (org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at)
+    select org_id, token_sha256, run_id, question_id, recipient, user_id, to_timestamp(expires_at_ms / 1000)
+    from unnest(
+      ${links.map(({ orgId }) => orgId)}::text[], ${sql.array(tokens, BYTEA)}::bytea[],
+      ${links.map(({ runId }) => runId)}::text[], ${links.map(({ questionId }) => questionId)}::text[],
+      ${links.map(({ recipient }) => recipient)}::text[], ${links.map(({ userId }) => userId)}::text[],
+      ${links.map(({ expiresAtMs }) => expiresAtMs)}::float8[]
+    ) as t(org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at_ms)
+    order by token_sha256
+    on conflict (org_id, token_sha256) do update set expires_at = greatest(l.expires_at, excluded.expires_at)`;
+}
+
+export async function findLink(sql: Sql, tokenSha256: Uint8Array): Promise<AnswerLink | null> {
+  const [row] = await sql<LinkRow[]>`
+    select ${columns(sql)} from notifier.answer_links l where l.token_sha256 = ${tokenSha256}`;
+  return row === undefined ? null : toLink(row);
+}
+
+/** The link after it; null for an unknown one. */
+export async function useLink(sql: Sql, tokenSha256: Uint8Array): Promise<AnswerLink | null> {
+  await sql`
+    update notifier.answer_links set used_at = now()
+    where token_sha256 = ${tokenSha256} and used_at is null and ended_at is null`;
+  return findLink(sql, tokenSha256);
+}
+
+/** Ends the run's open links; those of `exceptQuestionId` stay open. */
+export async function endLinks(
+  sql: Sql,
+  ended: readonly { readonly orgId: OrgId; readonly runId: RunId; readonly exceptQuestionId: QuestionId | '' }[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  await sql`
+    update notifier.answer_links l set ended_at = now()
+    from unnest(
+      ${ended.map(({ orgId }) => orgId)}::text[], ${ended.map(({ runId }) => runId)}::text[],
+      ${ended.map(({ exceptQuestionId }) => exceptQuestionId)}::text[]
+    ) as t(org_id, run_id, except_question_id)
+    where l.org_id = t.org_id and l.run_id = t.run_id and l.question_id <> t.except_question_id
+      and l.used_at is null and l.ended_at is null`;
+}
+
+function columns(sql: Sql) {
+  return sql`l.org_id, l.run_id, l.question_id, l.recipient, l.user_id,
+    extract(epoch from l.expires_at)::float8 * 1000 as expires_at_ms,
+    coalesce(extract(epoch from l.used_at)::float8 * 1000, 0) as used_at_ms,
+    coalesce(extract(epoch from l.ended_at)::float8 * 1000, 0) as ended_at_ms`;
+}
+
+function toLink(row: LinkRow): AnswerLink {
+  return {
+    orgId: row.org_id,
+    runId: row.run_id,
+    questionId: row.question_id,
+    recipient: row.recipient,
+    userId: row.user_id,
+    expiresAtMs: Math.round(row.expires_at_ms),
+    usedAtMs: Math.round(row.used_at_ms),
+    endedAtMs: Math.round(row.ended_at_ms),
+  };
+}
