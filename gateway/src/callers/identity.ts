@@ -26,6 +26,7 @@ export function identityOf(claims: Claims, names: ClaimNames): Identity | null {
     subject,
     orgName: shownText(claims[names.orgNameClaim], NAME_CHARACTERS_MAX),
     email: emailOf(claims.email),
+    ...verifiedOf(claims.email_verified),
     name: shownText(claims.name, NAME_CHARACTERS_MAX),
     claimedRole: names.roleClaim === null ? '' : roleOf(claims[names.roleClaim]),
   };
@@ -52,6 +53,11 @@ function shownText(value: unknown, charactersMax: number): string {
 function emailOf(value: unknown): string {
   const text = shownText(value, EMAIL_CHARACTERS_MAX + 1);
   return [...text].length <= EMAIL_CHARACTERS_MAX ? text : '';
+}
+
+// Some issuers write it as a text, and some leave it out of one of their tokens.
+function verifiedOf(value: unknown): { emailVerified?: boolean } {
+  return value === undefined || value === null ? {} : { emailVerified: value === true || value === 'true' };
 }
 
 // Some issuers send a list: the highest role in it counts.

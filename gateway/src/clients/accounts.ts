@@ -29,6 +29,8 @@ export interface Identity {
   readonly orgName: string;
   readonly subject: string;
   readonly email: string;
+  /** Absent: the token does not say. */
+  readonly emailVerified?: boolean;
   readonly name: string;
   /** Empty: the issuer claims none, or none of ours. */
   readonly claimedRole: Role | '';

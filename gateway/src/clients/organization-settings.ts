@@ -18,6 +18,8 @@ export interface Settings {
   readonly retentionDays: number;
   /** Host names webhooks may go to, `*.example.com` for all below it; empty: any. */
   readonly webhookHosts: readonly string[];
+  /** IANA name of the zone in which people see times. */
+  readonly timeZone: string;
 }
 
 const CALL_MS = 3_000;
@@ -61,6 +63,7 @@ export class OrganizationSettings implements RegistryChangeListener {
 
 export function settingsOf(message: SettingsMessage | undefined): Settings {
   if (!message) throw new ServiceError('internal', undefined, { cause: new Error('a reply without settings') });
-  const { contentOnDevices, retentionDays, webhookHosts } = message;
-  return { contentOnDevices, retentionDays, webhookHosts };
+  const { contentOnDevices, retentionDays, webhookHosts, timeZone } = message;
+  // A registry of the release before knows no zone.
+  return { contentOnDevices, retentionDays, webhookHosts, timeZone: timeZone || 'UTC' };
 }

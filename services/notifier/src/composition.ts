@@ -73,7 +73,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const askDays = async (orgId: OrgId) => (await settingsOf(orgId))?.retentionDays ?? null;
   const askAccess = async (orgId: OrgId, userId: UserId): Promise<boolean> => {
     const { member } = await accounts.getMember({ orgId, userId }, { timeoutMs: REGISTRY_TIMEOUT_MS });
-    return member !== undefined;
+    return member?.disabledAtMs === 0;
   };
   const hosts = new RegistryAnswers({ ask: askHosts, clock });
   const access = new RegistryAnswers({ ask: askAccess, clock });

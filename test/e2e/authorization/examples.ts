@@ -194,7 +194,14 @@ const ACCOUNT: Rows = {
   'GET /api/settings': at('/api/settings'),
   'PATCH /api/settings': one(() => ({ path: '/api/settings', body: { retention_days: 31 } })),
   'GET /api/members': at('/api/members'),
-  'PATCH /api/members/:id': one(({ userId }) => ({ path: `/api/members/${userId}`, body: { role: 'viewer' } })),
+  // A disabled member has no role to change, and the two come in any order.
+  'PATCH /api/members/:id': [
+    {
+      request: ({ userId }) => ({ path: `/api/members/${userId}`, body: { role: 'viewer' } }),
+      present: 404,
+    },
+  ],
+  'DELETE /api/members/:id': one(({ userId }) => ({ path: `/api/members/${userId}` })),
   'GET /api/audit': at('/api/audit'),
   'GET /api/keys': at('/api/keys'),
   'POST /api/keys': one((_objects, fresh) => ({

@@ -73,6 +73,11 @@ const settingsFields = {
     maxItems: 100,
     description: 'Hosts webhooks may go to; *.example.com means every name below example.com. Empty: any.',
   }),
+  time_zone: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The zone in which mails and pages show times: a name of the IANA database, like Europe/Vienna.',
+  }),
 };
 
 export const Settings = Type.Object(settingsFields);
@@ -85,10 +90,16 @@ export const ChangeSettingsBody = Type.Partial(Type.Object(settingsFields), {
 export const Member = Type.Object({
   id: Type.String(),
   email: Type.String(),
+  email_verified: Type.Boolean({ description: 'Only people with a verified address get mail.' }),
   name: Type.String(),
   role: Role,
   created_at: Time,
   last_seen_at: Time,
+  disabled_at: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When an admin ended their access, for good.',
+  }),
 });
 
 export const ChangeMemberBody = Type.Object({ role: Role }, { ...Closed, examples: [{ role: 'viewer' }] });

@@ -129,7 +129,12 @@ test('only admins of their organization manage keys', async () => {
 
 test('settings are read by all, changed by admins, field by field', async () => {
   const first = await viewer('GET', '/api/settings');
-  assert.deepEqual(first.body, { content_on_devices: false, retention_days: 30, webhook_hosts: [] });
+  assert.deepEqual(first.body, {
+    content_on_devices: false,
+    retention_days: 30,
+    webhook_hosts: [],
+    time_zone: 'UTC',
+  });
   const hosts = ['Hooks.Example.com.', '*.shop.example.com', 'hooks.example.com'];
   const changed = await admin('PATCH', '/api/settings', { webhook_hosts: hosts });
   const after = { ...first.body, webhook_hosts: ['hooks.example.com', '*.shop.example.com'] };
@@ -143,6 +148,7 @@ test('settings are read by all, changed by admins, field by field', async () => 
   assertRefused(await member('PATCH', '/api/settings', { retention_days: 1 }), 403, 'forbidden');
   const bad = [
     { retention_days: 0 },
+    { time_zone: 'Mars/Base' },
     { retention_days: 3_651 },
     { retention_days: '5' },
     { content_on_devices: 1 },
@@ -174,6 +180,29 @@ test('members are listed page by page, and an admin changes their roles', async 
   const changed = await admin('PATCH', `/api/members/${user.id}`, { role: 'member' });
   assert.deepEqual([changed.status, changed.body.id, changed.body.role], [200, user.id, 'member']);
   await admin('PATCH', `/api/members/${user.id}`, { role: 'viewer' });
+});
+
+test('an admin ends the access of a member, whose token and session are refused from then on', async () => {
+  const { registry, issuer, person, session } = running();
+  const [boss, leaver] = [await person('admin', 'leavers'), await person('member', 'leavers')];
+  const self = (await boss('GET', '/api/whoami')).body.user.id;
+  const claims = { issuer: issuer.url, externalOrgId: 'leavers', subject: 'leavers-member' };
+  const { member: known } = await registry.accounts.ensureUser(claims);
+  assert.ok(known);
+  const cookie = await session(known.orgId, known.userId);
+  const path = `/api/members/${known.userId}`;
+  assertRefused(await admin('DELETE', path), 404, 'not_found');
+  assertRefused(await boss('DELETE', '/api/members/me'), 404, 'not_found');
+  assertRefused(await boss('DELETE', `/api/members/${self}`), 400, 'invalid_request', 'last_admin');
+  assertRefused(await member('DELETE', path), 403, 'forbidden');
+
+  const ended = await boss('DELETE', path);
+  assert.deepEqual([ended.status, ended.body.id, ended.body.disabled_at === null], [200, known.userId, false]);
+  assert.equal((await boss('DELETE', path)).body.disabled_at, ended.body.disabled_at, 'a repeat changes nothing');
+  assertRefused(await leaver('GET', '/api/whoami'), 403, 'forbidden');
+  const url = `http://127.0.0.1:${running().port}/api/whoami`;
+  assert.equal((await fetch(url, { headers: cookie.headers })).status, 401);
+  assertRefused(await boss('PATCH', path, { role: 'admin' }), 404, 'not_found');
 });
 
 test('the audit log shows admins who changed what, from where, with before and after', async () => {

@@ -1,4 +1,5 @@
-// GET /api/members and PATCH /api/members/:id: the members of the organization and their roles.
+// GET /api/members, PATCH and DELETE /api/members/:id: the members of the organization, their roles and the end of their
+// access.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -49,15 +50,36 @@ export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRou
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify(memberView(member));
   });
+
+  const disable = {
+    ...described('disableMember', "End a member's access"),
+    description:
+      'Their sessions, tokens, links and streams end within 30 seconds, and no later token restores them. The last ' +
+      'admin stays one. A repeat changes nothing.',
+    params: MemberParams,
+    querystring: NoQuery,
+    response: replies({ 200: MemberShape }),
+  };
+  typed.delete('/api/members/:id', { schema: disable, config: { access: 'admin' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { id: userId } = request.params;
+    if (!isId('usr', userId)) throw new ServiceError('not_found', 'There is no such member.');
+    const { member } = await accounts.disableMember({ orgId, userId, doer: doerOf(request) });
+    if (member === undefined) throw new ServiceError('internal');
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify(memberView(member));
+  });
 }
 
 function memberView(member: Member) {
   return {
     id: member.userId,
     email: member.email,
+    email_verified: member.emailVerified,
     name: member.name,
     role: member.role,
     created_at: timeView(member.createdAtMs),
     last_seen_at: timeView(member.lastSeenAtMs),
+    disabled_at: member.disabledAtMs === 0 ? null : timeView(member.disabledAtMs),
   };
 }

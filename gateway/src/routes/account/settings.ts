@@ -34,11 +34,13 @@ export function addSettings(scope: FastifyInstance, { registryCalls, settings: k
   typed.patch('/api/settings', { schema: change, config: { access: 'admin' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
     const { content_on_devices: contentOnDevices, retention_days: retentionDays, webhook_hosts: hosts } = request.body;
+    const { time_zone: timeZone } = request.body;
     const changed = await accounts.changeSettings({
       orgId,
       ...(contentOnDevices === undefined ? {} : { contentOnDevices }),
       ...(retentionDays === undefined ? {} : { retentionDays }),
       ...(hosts === undefined ? {} : { webhookHosts: { hosts: [...new Set(hosts.map(canonicalHost))] } }),
+      ...(timeZone === undefined ? {} : { timeZone }),
       doer: doerOf(request),
     });
     const settings = settingsOf(changed.settings);
@@ -48,10 +50,11 @@ export function addSettings(scope: FastifyInstance, { registryCalls, settings: k
   });
 }
 
-function settingsJson({ contentOnDevices, retentionDays, webhookHosts }: Settings): string {
+function settingsJson({ contentOnDevices, retentionDays, webhookHosts, timeZone }: Settings): string {
   return JSON.stringify({
     content_on_devices: contentOnDevices,
     retention_days: retentionDays,
     webhook_hosts: webhookHosts,
+    time_zone: timeZone,
   });
 }

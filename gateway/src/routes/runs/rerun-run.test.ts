@@ -100,7 +100,7 @@ test('a rerun with large inputs waits for its turn and rests afterwards, as a st
 test('a rerun is refused where its start would be refused today', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${await finishedRun(gateway)}/rerun`;
-  const open = { contentOnDevices: false, retentionDays: 30, webhookHosts: [] };
+  const open = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };
   gateway.settings.changed(gateway.orgId, { ...open, webhookHosts: ['hooks.example.org'] });
   const elsewhere = await gateway.ask('POST', path);
   assert.deepEqual([elsewhere.status, elsewhere.body.error], [422, 'invalid_webhook_url']);

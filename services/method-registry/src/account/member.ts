@@ -16,10 +16,14 @@ export interface Member {
   readonly role: Role;
   /** Empty where the issuer gives none. */
   readonly email: string;
+  /** Whether the issuer vouches for the address. */
+  readonly emailVerified: boolean;
   readonly name: string;
   readonly createdAt: Date;
   /** To a few minutes. */
   readonly lastSeenAt: Date;
+  /** When an admin ended their access, for good; null: they have it. */
+  readonly disabledAt: Date | null;
 }
 
 export interface ClaimedUser {
@@ -28,6 +32,8 @@ export interface ClaimedUser {
   readonly subject: string;
   /** An empty email, name or role keeps the known one: not every token has all of them. */
   readonly email: string;
+  /** Null: the token does not say; a known address keeps what was said of it. */
+  readonly emailVerified: boolean | null;
   readonly name: string;
   readonly role: Role | '';
 }
@@ -38,6 +44,7 @@ export interface UserClaims {
   readonly orgName: string;
   readonly subject: string;
   readonly email: string;
+  readonly emailVerified?: boolean | undefined;
   readonly name: string;
   readonly claimedRole: string;
 }
@@ -48,6 +55,7 @@ export function claimedUser(claims: UserClaims): ClaimedUser {
     organization: externalOrganization(claims.issuer, claims.externalOrgId, claims.orgName),
     subject: boundedText('subject', claims.subject, { min: 1, max: 256 }),
     email: boundedText('email', claims.email, { min: 0, max: 320 }),
+    emailVerified: claims.emailVerified ?? null,
     name: boundedText('name', claims.name, { min: 0, max: 256 }),
     role: claims.claimedRole === '' ? '' : roleOf('claimed_role', claims.claimedRole),
   };

@@ -3,6 +3,7 @@ import { ServiceError } from '@methods/errors/service-error';
 
 const RETENTION_DAYS_MAX = 3_650;
 const HOSTS_MAX = 100;
+const ZONE_CHARACTERS_MAX = 64;
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)*${LABEL}$`);
@@ -14,6 +15,8 @@ export interface Settings {
   readonly retentionDays: number;
   /** Host names webhooks may go to, `*.example.com` for all below it; empty: any public one. */
   readonly webhookHosts: readonly string[];
+  /** IANA name of the zone in which mails and pages show times to people. */
+  readonly timeZone: string;
 }
 
 /** Absent fields are unchanged. */
@@ -21,7 +24,7 @@ export type SettingsChange = { readonly [Setting in keyof Settings]: Settings[Se
 
 /** @throws ServiceError invalid_request that names the setting. */
 export function settingsChange(change: SettingsChange): SettingsChange {
-  const { retentionDays, webhookHosts } = change;
+  const { retentionDays, webhookHosts, timeZone } = change;
   if (retentionDays !== null && (retentionDays < 1 || retentionDays > RETENTION_DAYS_MAX)) {
     throw refused('/retention_days', 'retention_days', `retention_days is 1 to ${RETENTION_DAYS_MAX}.`);
   }
@@ -35,7 +38,21 @@ export function settingsChange(change: SettingsChange): SettingsChange {
       throw refused(`/webhook_hosts/${wrong}`, 'webhook_host', rule);
     }
   }
+  if (timeZone !== null && !isTimeZone(timeZone)) {
+    throw refused('/time_zone', 'time_zone', 'time_zone is a name of the IANA time zone database, like Europe/Vienna.');
+  }
   return change;
+}
+
+/** Offsets such as +02:00 are refused: they are not a place's zone, which changes in summer. */
+function isTimeZone(name: string): boolean {
+  if (name.length > ZONE_CHARACTERS_MAX || !/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refused(path: string, code: string, message: string): ServiceError {

@@ -10,9 +10,11 @@ export function memberMessage(member: Member) {
     userId: member.userId,
     role: member.role,
     email: member.email,
+    emailVerified: member.emailVerified,
     name: member.name,
     createdAtMs: member.createdAt.getTime(),
     lastSeenAtMs: member.lastSeenAt.getTime(),
+    disabledAtMs: member.disabledAt?.getTime() ?? 0,
   };
 }
 
@@ -21,6 +23,7 @@ export function settingsMessage(settings: Settings) {
     contentOnDevices: settings.contentOnDevices,
     retentionDays: settings.retentionDays,
     webhookHosts: [...settings.webhookHosts],
+    timeZone: settings.timeZone,
   };
 }
 

@@ -3,6 +3,7 @@ import type { AccountService } from '@methods/proto/registry/v1/account_service_
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
 import { AuditLog } from './audit-log.ts';
+import { ListRecipients } from './list-recipients.ts';
 import { Members } from './members.ts';
 import { OrganizationSettings } from './organization-settings.ts';
 import { Sessions } from './sessions.ts';
@@ -16,6 +17,7 @@ export class AccountRpcs {
     @inject(Sessions) private readonly sessions: Sessions,
     @inject(OrganizationSettings) private readonly settings: OrganizationSettings,
     @inject(AuditLog) private readonly auditLog: AuditLog,
+    @inject(ListRecipients) private readonly listRecipients: ListRecipients,
   ) {}
 
   handlers(): ServiceImplementation<typeof AccountService> {
@@ -29,6 +31,8 @@ export class AccountRpcs {
       getMember: (request) => this.members.get(request),
       listMembers: (request) => this.members.list(request),
       setMemberRole: (request) => this.members.setRole(request),
+      disableMember: (request) => this.members.disable(request),
+      listRecipients: (request) => this.listRecipients.handle(request),
       getSettings: (request) => this.settings.get(request),
       changeSettings: (request) => this.settings.change(request),
       recordAudit: (request) => this.auditLog.record(request),

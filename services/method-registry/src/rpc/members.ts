@@ -1,6 +1,7 @@
-// EnsureUser, GetMember, ListMembers and SetMemberRole: the members of an organization and their roles.
+// EnsureUser, GetMember, ListMembers, SetMemberRole and DisableMember: the members of an organization.
 import { isId } from '@methods/base/ids';
 import type {
+  DisableMemberRequest,
   EnsureUserRequest,
   GetMemberRequest,
   ListMembersRequest,
@@ -45,6 +46,15 @@ export class Members {
     const userId = userIdOf(request.userId);
     const role = roleOf('role', request.role);
     const member = await this.users.setRole({ orgId, userId, role, doer: doerOf(request.doer) });
+    this.changes.memberChanged(member);
+    return { member: memberMessage(member) };
+  }
+
+  /** Emitted at a repeat too. */
+  async disable(request: DisableMemberRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const userId = userIdOf(request.userId);
+    const member = await this.users.disable({ orgId, userId, doer: doerOf(request.doer) });
     this.changes.memberChanged(member);
     return { member: memberMessage(member) };
   }

@@ -19,6 +19,7 @@ const plain = (contentOnDevices: boolean, retentionDays: number, webhookHosts: s
   contentOnDevices,
   retentionDays,
   webhookHosts,
+  timeZone: 'UTC',
 });
 
 describe('settings', () => {
@@ -63,11 +64,13 @@ describe('settings', () => {
       content_on_devices: true,
       retention_days: 7,
       webhook_hosts: hosts,
+      time_zone: 'UTC',
     });
     deepEqual(JSON.parse(entries[0]?.afterJson ?? ''), {
       content_on_devices: false,
       retention_days: 7,
       webhook_hosts: [],
+      time_zone: 'UTC',
     });
   });
 

@@ -27,6 +27,7 @@ export class OrganizationSettings {
       contentOnDevices: request.contentOnDevices ?? null,
       retentionDays: request.retentionDays ?? null,
       webhookHosts: request.webhookHosts?.hosts ?? null,
+      timeZone: request.timeZone ?? null,
     });
     const settings = await this.settings.change(orgId, change, doer);
     this.changes.settingsChanged(orgId);

@@ -12,15 +12,17 @@ export interface MemberRow {
   readonly user_id: UserId;
   readonly role: Role;
   readonly email: string;
+  readonly email_verified: boolean;
   readonly name: string;
   readonly created_at: Date;
   readonly last_seen_at: Date;
+  readonly disabled_at: Date | null;
 }
 
 /** Of `users u` joined to its `organizations o`. */
 export function memberColumns(sql: Statements): PendingQuery<Row[]> {
-  return sql`u.org_id, o.name as org_name, u.user_id, coalesce(u.given_role, u.first_role) as role, u.email, u.name,
-    u.created_at, u.last_seen_at`;
+  return sql`u.org_id, o.name as org_name, u.user_id, coalesce(u.given_role, u.first_role) as role, u.email,
+    u.email_verified, u.name, u.created_at, u.last_seen_at, u.disabled_at`;
 }
 
 export function toMember(row: MemberRow): Member {
@@ -30,8 +32,10 @@ export function toMember(row: MemberRow): Member {
     userId: row.user_id,
     role: row.role,
     email: row.email,
+    emailVerified: row.email_verified,
     name: row.name,
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,
+    disabledAt: row.disabled_at,
   };
 }

@@ -60,7 +60,8 @@ export class PostgresSessionStore implements SessionStore {
           )
         ), made as (
           insert into registry.sessions (org_id, user_id, session_sha256, expires_at)
-          values (${orgId}, ${userId}, ${sessionSha256}, now() + make_interval(days => ${SESSION_DAYS}))
+          select org_id, user_id, ${sessionSha256}::bytea, now() + make_interval(days => ${SESSION_DAYS})
+          from registry.users where org_id = ${orgId} and user_id = ${userId} and disabled_at is null
           returning org_id, user_id, expires_at
         ), audited as (
           ${auditRow(
@@ -71,13 +72,9 @@ export class PostgresSessionStore implements SessionStore {
           )}
         )
         select expires_at from made`,
-      {
-        sessions_user_fkey: () => new ServiceError('not_found', 'There is no such member.'),
-        sessions_pkey: known,
-        sessions_hash_key: known,
-      },
+      { sessions_pkey: known, sessions_hash_key: known },
     );
-    assert(row !== undefined, 'an insert that did not fail made a row');
+    if (row === undefined) throw new ServiceError('not_found', 'There is no such member.');
     return { expiresAt: row.expires_at };
   }
 
@@ -88,7 +85,8 @@ export class PostgresSessionStore implements SessionStore {
       from registry.sessions s
       join registry.users u on u.org_id = s.org_id and u.user_id = s.user_id
       join registry.organizations o on o.org_id = u.org_id
-      where s.session_sha256 = ${sessionSha256} and s.ended_at is null and s.expires_at > now()`);
+      where s.session_sha256 = ${sessionSha256} and s.ended_at is null and s.expires_at > now()
+        and u.disabled_at is null`);
     if (row === undefined) return null;
     if (!row.seen_lately) await this.noteSight(row);
     return { member: toMember(row), expiresAt: row.expires_at };

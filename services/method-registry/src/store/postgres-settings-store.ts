@@ -12,10 +12,11 @@ interface SettingsRow {
   readonly content_on_devices: boolean;
   readonly retention_days: number;
   readonly webhook_hosts: string[];
+  readonly time_zone: string;
 }
 
 /** As the columns have them. */
-const DEFAULTS: Settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [] };
+const DEFAULTS: Settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };
 
 @injectable()
 export class PostgresSettingsStore implements SettingsStore {
@@ -29,7 +30,7 @@ export class PostgresSettingsStore implements SettingsStore {
       this.reader.read(
         orgId,
         (sql) => sql<(SettingsRow | { [Column in keyof SettingsRow]: null })[]>`
-          select s.content_on_devices, s.retention_days, s.webhook_hosts
+          select s.content_on_devices, s.retention_days, s.webhook_hosts, s.time_zone
           from registry.organizations o left join registry.settings s on s.org_id = o.org_id
           where o.org_id = ${orgId}`,
       ),
@@ -52,15 +53,16 @@ export class PostgresSettingsStore implements SettingsStore {
       ), wanted as (
         select org_id, coalesce(${change.contentOnDevices}::boolean, content_on_devices) as content_on_devices,
           coalesce(${change.retentionDays}::integer, retention_days) as retention_days,
-          coalesce(${hosts}::text[], webhook_hosts) as webhook_hosts
+          coalesce(${hosts}::text[], webhook_hosts) as webhook_hosts,
+          coalesce(${change.timeZone}::text, time_zone) as time_zone
         from before
       ), changed as (
         update registry.settings s set content_on_devices = w.content_on_devices, retention_days = w.retention_days,
-          webhook_hosts = w.webhook_hosts
+          webhook_hosts = w.webhook_hosts, time_zone = w.time_zone
         from wanted w, before b
         where s.org_id = w.org_id and b.org_id = w.org_id
-          and (b.content_on_devices, b.retention_days, b.webhook_hosts)
-            is distinct from (w.content_on_devices, w.retention_days, w.webhook_hosts)
+          and (b.content_on_devices, b.retention_days, b.webhook_hosts, b.time_zone)
+            is distinct from (w.content_on_devices, w.retention_days, w.webhook_hosts, w.time_zone)
         returning s.org_id, to_jsonb(b) - 'org_id' as before, to_jsonb(w) - 'org_id' as after
       ), audited as (
         ${auditRow(
@@ -69,7 +71,7 @@ export class PostgresSettingsStore implements SettingsStore {
           { source: 'changed', targetId: sql`org_id`, before: sql`before`, after: sql`after` },
         )}
       )
-      select content_on_devices, retention_days, webhook_hosts from wanted`);
+      select content_on_devices, retention_days, webhook_hosts, time_zone from wanted`);
     if (row === undefined) throw noSuchOrganization();
     return toSettings(row);
   }
@@ -84,5 +86,6 @@ function toSettings(row: SettingsRow): Settings {
     contentOnDevices: row.content_on_devices,
     retentionDays: row.retention_days,
     webhookHosts: row.webhook_hosts,
+    timeZone: row.time_zone,
   };
 }

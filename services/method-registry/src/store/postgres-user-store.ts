@@ -11,6 +11,8 @@ import { type MemberRow, memberColumns, toMember } from './member-rows.ts';
 import { Database, query, Reader } from './query.ts';
 import type { Origin, UserStore } from './user-store.ts';
 
+const DISABLED = 'An admin has ended your access to this organization.';
+
 interface KnownRow extends MemberRow {
   readonly first_role: string;
   readonly seen_lately: boolean;
@@ -32,6 +34,7 @@ export class PostgresUserStore implements UserStore {
     }
     const row = known ?? (await this.known(user));
     assert(row !== null, 'a user who was in the way is there');
+    if (row.disabled_at !== null) throw new ServiceError('forbidden', DISABLED);
     return isUpToDate(row, user) ? { member: toMember(row), roleChanged: false } : await this.keepUp(row, user, origin);
   }
 
@@ -48,7 +51,7 @@ export class PostgresUserStore implements UserStore {
 
   /** Null when they were made meanwhile. Concurrent first sights of one organization queue on its row. */
   private async make(
-    { organization, subject, email, name, role }: ClaimedUser,
+    { organization, subject, email, emailVerified, name, role }: ClaimedUser,
     origin: Origin,
   ): Promise<Member | null> {
     const { sql } = this;
@@ -62,8 +65,8 @@ export class PostgresUserStore implements UserStore {
           do update set first_user_id = coalesce(o.first_user_id, excluded.first_user_id)
         returning o.org_id, o.name, o.first_user_id
       ), made as (
-        insert into registry.users (org_id, user_id, subject, email, name, first_role)
-        select org_id, ${userId}, ${subject}, ${email}, ${name},
+        insert into registry.users (org_id, user_id, subject, email, email_verified, name, first_role)
+        select org_id, ${userId}, ${subject}, ${email}, ${emailVerified === true && email !== ''}, ${name},
           coalesce(nullif(${role}, ''), case when first_user_id = ${userId} then 'admin' else 'member' end)
         from organization
         on conflict on constraint users_subject_key do nothing
@@ -85,11 +88,13 @@ export class PostgresUserStore implements UserStore {
   }
 
   private async keepUp(
-    { org_id: orgId, user_id: userId }: KnownRow,
-    { email, name, role }: ClaimedUser,
+    known: KnownRow,
+    user: ClaimedUser,
     origin: Origin,
   ): Promise<{ member: Member; roleChanged: boolean }> {
     const { sql } = this;
+    const { org_id: orgId, user_id: userId } = known;
+    const { email, name, role } = user;
     const doer: Doer = { kind: 'system', id: 'issuer', ...origin };
     const [row] = await query(sql<(MemberRow & { role_changed: boolean })[]>`
       with before as (
@@ -99,6 +104,7 @@ export class PostgresUserStore implements UserStore {
       ), kept as (
         update registry.users u set
           email = coalesce(nullif(${email}, ''), u.email),
+          email_verified = ${isVerified(known, user)},
           name = coalesce(nullif(${name}, ''), u.name),
           first_role = coalesce(nullif(${role}, ''), u.first_role),
           last_seen_at = greatest(u.last_seen_at, now())
@@ -152,7 +158,7 @@ export class PostgresUserStore implements UserStore {
       return await tx`
         with known as (
           select org_id, user_id, coalesce(given_role, first_role) as role from registry.users
-          where org_id = ${orgId} and user_id = ${userId}
+          where org_id = ${orgId} and user_id = ${userId} and disabled_at is null
         ), changed as (
           update registry.users u set given_role = ${role}
           from known k
@@ -161,6 +167,7 @@ export class PostgresUserStore implements UserStore {
               or exists (
                 select from registry.users o
                 where o.org_id = ${orgId} and o.user_id <> ${userId} and coalesce(o.given_role, o.first_role) = 'admin'
+                  and o.disabled_at is null
               ))
           returning u.org_id, u.user_id, k.role as role_before
         ), audited as (
@@ -179,7 +186,38 @@ export class PostgresUserStore implements UserStore {
     });
     const changed = await query(changing);
     const member = await this.find(orgId, userId);
+    if (member.disabledAt !== null) throw new ServiceError('not_found', 'There is no such member.');
     if (changed.length === 0 && member.role !== role) throw lastAdmin();
+    return member;
+  }
+
+  async disable({ orgId, userId, doer }: Parameters<UserStore['disable']>[0]): Promise<Member> {
+    const { sql } = this;
+    await this.find(orgId, userId);
+    // As a change of roles: of two admins who end each other's access, one comes second and stays.
+    const disabling = sql.begin(async (tx) => {
+      await tx`select from registry.organizations where org_id = ${orgId} for no key update`;
+      await tx`
+        with disabled as (
+          update registry.users u set disabled_at = now()
+          where u.org_id = ${orgId} and u.user_id = ${userId} and u.disabled_at is null
+            and (coalesce(u.given_role, u.first_role) <> 'admin'
+              or exists (
+                select from registry.users o
+                where o.org_id = ${orgId} and o.user_id <> ${userId} and coalesce(o.given_role, o.first_role) = 'admin'
+                  and o.disabled_at is null
+              ))
+          returning u.org_id, u.user_id, coalesce(u.given_role, u.first_role) as role
+        )
+        ${auditRow(
+          tx,
+          { doer, action: 'member.disable', targetKind: 'member' },
+          { source: 'disabled', targetId: tx`user_id`, before: tx`jsonb_build_object('role', role)`, after: tx`null` },
+        )}`;
+    });
+    await query(disabling);
+    const member = await this.find(orgId, userId);
+    if (member.disabledAt === null) throw lastAdmin();
     return member;
   }
 
@@ -198,9 +236,16 @@ export class PostgresUserStore implements UserStore {
 }
 
 /** Last sights are kept to five minutes. */
-function isUpToDate(row: KnownRow, { email, name, role }: ClaimedUser): boolean {
+function isUpToDate(row: KnownRow, user: ClaimedUser): boolean {
   const kept = (claimed: string, known: string) => claimed === '' || claimed === known;
-  return row.seen_lately && kept(email, row.email) && kept(name, row.name) && kept(role, row.first_role);
+  const same = kept(user.email, row.email) && kept(user.name, row.name) && kept(user.role, row.first_role);
+  return same && row.seen_lately && isVerified(row, user) === row.email_verified;
+}
+
+/** Some tokens give the address and not whether it is verified: then only the known address stays verified. */
+function isVerified(row: KnownRow, { email, emailVerified }: ClaimedUser): boolean {
+  if (email === '') return row.email_verified;
+  return emailVerified ?? (row.email_verified && email.toLowerCase() === row.email.toLowerCase());
 }
 
 function lastAdmin(): ServiceError {

@@ -22,6 +22,7 @@ import { PostgresKeyStore } from './postgres-key-store.ts';
 import { PostgresLocalRunStore } from './postgres-local-run-store.ts';
 import { PostgresMethodStore } from './postgres-method-store.ts';
 import { PostgresOrganizationStore } from './postgres-organization-store.ts';
+import { PostgresRecipientStore } from './postgres-recipient-store.ts';
 import { PostgresSessionStore } from './postgres-session-store.ts';
 import { PostgresSettingsStore } from './postgres-settings-store.ts';
 import { PostgresUploadStore } from './postgres-upload-store.ts';
@@ -68,8 +69,8 @@ before(async () => {
       select pg_temp.id('org_', case when n % 5 = 0 then n / 5 % 49 + 2 else 1 end) $$;
     insert into registry.organizations (org_id, issuer, external_id, name)
     select pg_temp.id('org_', n), 'https://id.example', 'ext' || n, 'Org' from generate_series(1, 5000) n;
-    insert into registry.users (org_id, user_id, subject, email, name, first_role, last_seen_at)
-    select pg_temp.org(n), pg_temp.id('usr_', n), 's' || n, '', 'U', 'admin', now() - interval '1 day' from generate_series(1, ${ROWS}) n;
+    insert into registry.users (org_id, user_id, subject, email, email_verified, name, first_role, last_seen_at)
+    select pg_temp.org(n), pg_temp.id('usr_', n), 's' || n, 'P' || n || '@example.com', true, 'U', 'admin', now() - interval '1 day' from generate_series(1, ${ROWS}) n;
     insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, revoked_at, created_by)
     select pg_temp.org(n), pg_temp.id('key_', n), 'k', sha256(n::text::bytea), repeat('x', 32)::bytea,
       case when n > 400 then now() end, '' from generate_series(1, 2000) n;
@@ -139,9 +140,10 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
   await organizations.ensure(organization);
   await organizations.ensure({ ...organization, externalId: `new${turn}` });
   const users = new PostgresUserStore(sql, reader);
-  const claims = { organization, subject: 's1', email: 'a@example.com', name: `A${turn}`, role: '' as const };
-  await users.ensure(claims, DOER);
-  await users.ensure({ ...claims, subject: `new${turn}` }, DOER);
+  const claims = { organization, subject: 's1', email: 'a@example.com', emailVerified: true };
+  const user = { ...claims, name: `A${turn}`, role: '' as const };
+  await users.ensure(user, DOER);
+  await users.ensure({ ...user, subject: `new${turn}` }, DOER);
   await users.find(LARGE_ORG, DOER.id);
   const page = await users.list(LARGE_ORG, first);
   await users.list(LARGE_ORG, { ...first, below: page.items.at(-1)?.userId ?? null });
@@ -151,6 +153,13 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
     role: turn === 1 ? 'viewer' : 'member',
     doer: DOER,
   });
+  await users.disable({ orgId: LARGE_ORG, userId: idOf('usr_', 50 + turn), doer: DOER });
+  const recipients = new PostgresRecipientStore(reader);
+  const published = idOf('', 6) as MethodId;
+  await recipients.facts(LARGE_ORG, published);
+  await recipients.publisher(LARGE_ORG, published);
+  await recipients.admins(LARGE_ORG, 50);
+  await recipients.named(LARGE_ORG, { addresses: ['a@example.com', 'p7@example.com'], roles: ['viewer'] }, 50);
   const sessions = new PostgresSessionStore(sql);
   const [signIn, session] = [randomBytes(32), randomBytes(32)];
   await sessions.beginSignIn(signIn, { state: 's', nonce: 'n', codeVerifier: 'c', returnTo: '/' });
@@ -161,7 +170,7 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
   const settings = new PostgresSettingsStore(sql, reader);
   await settings.change(
     LARGE_ORG,
-    { contentOnDevices: null, retentionDays: 30 + turn, webhookHosts: null } as never,
+    { contentOnDevices: null, retentionDays: 30 + turn, webhookHosts: null, timeZone: null },
     DOER,
   );
   await settings.get(LARGE_ORG);

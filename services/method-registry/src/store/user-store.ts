@@ -13,7 +13,7 @@ export type Origin = Pick<Doer, 'ip' | 'requestId'>;
 export interface UserStore {
   /**
    * The user of (issuer, organization, subject), both made when there are none, brought up to what the issuer says now.
-   * `roleChanged`: the role that others have cached is out of date.
+   * `roleChanged`: the role that others have cached is out of date. @throws ServiceError forbidden for a disabled one.
    */
   ensure(user: ClaimedUser, origin: Origin): Promise<{ readonly member: Member; readonly roleChanged: boolean }>;
   /** @throws ServiceError not_found */
@@ -25,5 +25,10 @@ export interface UserStore {
    * `last_admin` when no one else is an admin.
    */
   setRole(change: { orgId: OrgId; userId: UserId; role: Role; doer: Doer }): Promise<Member>;
+  /**
+   * Ends their access for good; a repeat changes nothing. @throws ServiceError not_found; invalid_request with the
+   * finding `last_admin` when no one else is an admin.
+   */
+  disable(member: { orgId: OrgId; userId: UserId; doer: Doer }): Promise<Member>;
 }
 export const UserStore: InjectionToken<UserStore> = Symbol('UserStore');

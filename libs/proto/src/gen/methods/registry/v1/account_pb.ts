@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/account.proto.
  */
 export const file_methods_registry_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFtZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnQucHJvdG8SE21ldGhvZHMucmVnaXN0cnkudjEiQAoERG9lchIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEgoKAmlwGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkiLwoFUGFydHkSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJIpYBCgZNZW1iZXISDgoGb3JnX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEcm9sZRgDIAEoCRINCgVlbWFpbBgEIAEoCRIMCgRuYW1lGAUgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBiABKAESFwoPbGFzdF9zZWVuX2F0X21zGAcgASgBEhAKCG9yZ19uYW1lGAggASgJIlUKCFNldHRpbmdzEhoKEmNvbnRlbnRfb25fZGV2aWNlcxgBIAEoCBIWCg5yZXRlbnRpb25fZGF5cxgCIAEoDRIVCg13ZWJob29rX2hvc3RzGAMgAygJIuYBCgpBdWRpdEVudHJ5EhAKCGF1ZGl0X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRINCgVhdF9tcxgDIAEoARImCgJieRgEIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuUGFydHkSCgoCaXAYBSABKAkSEgoKcmVxdWVzdF9pZBgGIAEoCRIOCgZhY3Rpb24YByABKAkSEwoLdGFyZ2V0X2tpbmQYCCABKAkSEQoJdGFyZ2V0X2lkGAkgASgJEhMKC2JlZm9yZV9qc29uGAogASgJEhIKCmFmdGVyX2pzb24YCyABKAliBnByb3RvMw");
+  fileDesc("CiFtZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnQucHJvdG8SE21ldGhvZHMucmVnaXN0cnkudjEiQAoERG9lchIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEgoKAmlwGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkiLwoFUGFydHkSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJIsYBCgZNZW1iZXISDgoGb3JnX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEcm9sZRgDIAEoCRINCgVlbWFpbBgEIAEoCRIMCgRuYW1lGAUgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBiABKAESFwoPbGFzdF9zZWVuX2F0X21zGAcgASgBEhAKCG9yZ19uYW1lGAggASgJEhYKDmVtYWlsX3ZlcmlmaWVkGAkgASgIEhYKDmRpc2FibGVkX2F0X21zGAogASgBImgKCFNldHRpbmdzEhoKEmNvbnRlbnRfb25fZGV2aWNlcxgBIAEoCBIWCg5yZXRlbnRpb25fZGF5cxgCIAEoDRIVCg13ZWJob29rX2hvc3RzGAMgAygJEhEKCXRpbWVfem9uZRgEIAEoCSLmAQoKQXVkaXRFbnRyeRIQCghhdWRpdF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSDQoFYXRfbXMYAyABKAESJgoCYnkYBCABKAsyGi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlBhcnR5EgoKAmlwGAUgASgJEhIKCnJlcXVlc3RfaWQYBiABKAkSDgoGYWN0aW9uGAcgASgJEhMKC3RhcmdldF9raW5kGAggASgJEhEKCXRhcmdldF9pZBgJIAEoCRITCgtiZWZvcmVfanNvbhgKIAEoCRISCgphZnRlcl9qc29uGAsgASgJYgZwcm90bzM");
 
 /**
  * Who did something and from where: kept with what was done and in the audit log.
@@ -129,6 +129,20 @@ export type Member = Message<"methods.registry.v1.Member"> & {
    * @generated from field: string org_name = 8;
    */
   orgName: string;
+
+  /**
+   * Whether the issuer vouches for the address. Only then it is the person's name in rules about people.
+   *
+   * @generated from field: bool email_verified = 9;
+   */
+  emailVerified: boolean;
+
+  /**
+   * 0: the person has access.
+   *
+   * @generated from field: double disabled_at_ms = 10;
+   */
+  disabledAtMs: number;
 };
 
 /**
@@ -162,6 +176,13 @@ export type Settings = Message<"methods.registry.v1.Settings"> & {
    * @generated from field: repeated string webhook_hosts = 3;
    */
   webhookHosts: string[];
+
+  /**
+   * IANA name of the zone in which mails and pages show times to people.
+   *
+   * @generated from field: string time_zone = 4;
+   */
+  timeZone: string;
 };
 
 /**

@@ -2,7 +2,7 @@
 // @generated from file methods/registry/v1/account_service.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
-import type { AuditId, OrgId, UserId } from "@methods/base/ids";
+import type { AuditId, MethodId, OrgId, ProductionId, UserId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { AuditEntry, Doer, Member, Settings } from "./account_pb.ts";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/account_service.proto.
  */
 export const file_methods_registry_v1_account_service: GenFile = /*@__PURE__*/
-  fileDesc("CiltZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnRfc2VydmljZS5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSKyAQoRRW5zdXJlVXNlclJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhcKD2V4dGVybmFsX29yZ19pZBgCIAEoCRIQCghvcmdfbmFtZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg0KBWVtYWlsGAUgASgJEgwKBG5hbWUYBiABKAkSFAoMY2xhaW1lZF9yb2xlGAcgASgJEgoKAmlwGAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkiQQoSRW5zdXJlVXNlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyInQKEkJlZ2luU2lnbkluUmVxdWVzdBIWCg5zaWduX2luX3NoYTI1NhgBIAEoDBINCgVzdGF0ZRgCIAEoCRINCgVub25jZRgDIAEoCRIVCg1jb2RlX3ZlcmlmaWVyGAQgASgJEhEKCXJldHVybl90bxgFIAEoCSIsChNCZWdpblNpZ25JblJlc3BvbnNlEhUKDWV4cGlyZXNfYXRfbXMYASABKAEiKwoRVGFrZVNpZ25JblJlcXVlc3QSFgoOc2lnbl9pbl9zaGEyNTYYASABKAwiXAoSVGFrZVNpZ25JblJlc3BvbnNlEg0KBXN0YXRlGAEgASgJEg0KBW5vbmNlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkSEQoJcmV0dXJuX3RvGAQgASgJIngKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEhYKDnNlc3Npb25fc2hhMjU2GAMgASgMEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiLgoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEhUKDWV4cGlyZXNfYXRfbXMYASABKAEiLwoVUmVzb2x2ZVNlc3Npb25SZXF1ZXN0EhYKDnNlc3Npb25fc2hhMjU2GAEgASgMIlwKFlJlc29sdmVTZXNzaW9uUmVzcG9uc2USKwoGbWVtYmVyGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZW1iZXISFQoNZXhwaXJlc19hdF9tcxgCIAEoASJUChFFbmRTZXNzaW9uUmVxdWVzdBIWCg5zZXNzaW9uX3NoYTI1NhgBIAEoDBInCgRkb2VyGAIgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIhQKEkVuZFNlc3Npb25SZXNwb25zZSIzChBHZXRNZW1iZXJSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIkAKEUdldE1lbWJlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyIkMKEkxpc3RNZW1iZXJzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNIlgKE0xpc3RNZW1iZXJzUmVzcG9uc2USLAoHbWVtYmVycxgBIAMoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyEhMKC25leHRfY3Vyc29yGAIgASgJIm4KFFNldE1lbWJlclJvbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEgwKBHJvbGUYAyABKAkSJwoEZG9lchgEIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJEChVTZXRNZW1iZXJSb2xlUmVzcG9uc2USKwoGbWVtYmVyGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZW1iZXIiJAoSR2V0U2V0dGluZ3NSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJGChNHZXRTZXR0aW5nc1Jlc3BvbnNlEi8KCHNldHRpbmdzGAEgASgLMh0ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXR0aW5ncyLuAQoVQ2hhbmdlU2V0dGluZ3NSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIfChJjb250ZW50X29uX2RldmljZXMYAiABKAhIAIgBARIbCg5yZXRlbnRpb25fZGF5cxgDIAEoDUgBiAEBEjQKDXdlYmhvb2tfaG9zdHMYBCABKAsyHS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkhvc3RMaXN0EicKBGRvZXIYBSABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXJCFQoTX2NvbnRlbnRfb25fZGV2aWNlc0IRCg9fcmV0ZW50aW9uX2RheXMiGQoISG9zdExpc3QSDQoFaG9zdHMYASADKAkiSQoWQ2hhbmdlU2V0dGluZ3NSZXNwb25zZRIvCghzZXR0aW5ncxgBIAEoCzIdLm1ldGhvZHMucmVnaXN0cnkudjEuU2V0dGluZ3MiSQoSUmVjb3JkQXVkaXRSZXF1ZXN0EjMKB2VudHJpZXMYASADKAsyIi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlY29yZGVkQXVkaXQiygEKDVJlY29yZGVkQXVkaXQSEAoIYXVkaXRfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg0KBWF0X21zGAMgASgBEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXISDgoGYWN0aW9uGAUgASgJEhMKC3RhcmdldF9raW5kGAYgASgJEhEKCXRhcmdldF9pZBgHIAEoCRITCgtiZWZvcmVfanNvbhgIIAEoCRISCgphZnRlcl9qc29uGAkgASgJIhUKE1JlY29yZEF1ZGl0UmVzcG9uc2UidQoQTGlzdEF1ZGl0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNEg4KBmFjdGlvbhgEIAEoCRIRCgl0YXJnZXRfaWQYBSABKAkSDwoHZG9lcl9pZBgGIAEoCSJaChFMaXN0QXVkaXRSZXNwb25zZRIwCgdlbnRyaWVzGAEgAygLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5BdWRpdEVudHJ5EhMKC25leHRfY3Vyc29yGAIgASgJMpMKCg5BY2NvdW50U2VydmljZRJdCgpFbnN1cmVVc2VyEiYubWV0aG9kcy5yZWdpc3RyeS52MS5FbnN1cmVVc2VyUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuRW5zdXJlVXNlclJlc3BvbnNlEmAKC0JlZ2luU2lnbkluEicubWV0aG9kcy5yZWdpc3RyeS52MS5CZWdpblNpZ25JblJlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkJlZ2luU2lnbkluUmVzcG9uc2USXQoKVGFrZVNpZ25JbhImLm1ldGhvZHMucmVnaXN0cnkudjEuVGFrZVNpZ25JblJlcXVlc3QaJy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlRha2VTaWduSW5SZXNwb25zZRJmCg1DcmVhdGVTZXNzaW9uEikubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBoqLm1ldGhvZHMucmVnaXN0cnkudjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEmkKDlJlc29sdmVTZXNzaW9uEioubWV0aG9kcy5yZWdpc3RyeS52MS5SZXNvbHZlU2Vzc2lvblJlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlc29sdmVTZXNzaW9uUmVzcG9uc2USXQoKRW5kU2Vzc2lvbhImLm1ldGhvZHMucmVnaXN0cnkudjEuRW5kU2Vzc2lvblJlcXVlc3QaJy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuZFNlc3Npb25SZXNwb25zZRJaCglHZXRNZW1iZXISJS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1lbWJlclJlcXVlc3QaJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1lbWJlclJlc3BvbnNlEmAKC0xpc3RNZW1iZXJzEicubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0TWVtYmVyc1JlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RNZW1iZXJzUmVzcG9uc2USZgoNU2V0TWVtYmVyUm9sZRIpLm1ldGhvZHMucmVnaXN0cnkudjEuU2V0TWVtYmVyUm9sZVJlcXVlc3QaKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNldE1lbWJlclJvbGVSZXNwb25zZRJgCgtHZXRTZXR0aW5ncxInLm1ldGhvZHMucmVnaXN0cnkudjEuR2V0U2V0dGluZ3NSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRTZXR0aW5nc1Jlc3BvbnNlEmkKDkNoYW5nZVNldHRpbmdzEioubWV0aG9kcy5yZWdpc3RyeS52MS5DaGFuZ2VTZXR0aW5nc1JlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNoYW5nZVNldHRpbmdzUmVzcG9uc2USYAoLUmVjb3JkQXVkaXQSJy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlY29yZEF1ZGl0UmVxdWVzdBooLm1ldGhvZHMucmVnaXN0cnkudjEuUmVjb3JkQXVkaXRSZXNwb25zZRJaCglMaXN0QXVkaXQSJS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RBdWRpdFJlcXVlc3QaJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RBdWRpdFJlc3BvbnNlYgZwcm90bzM", [file_methods_registry_v1_account]);
+  fileDesc("CiltZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnRfc2VydmljZS5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSLiAQoRRW5zdXJlVXNlclJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhcKD2V4dGVybmFsX29yZ19pZBgCIAEoCRIQCghvcmdfbmFtZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg0KBWVtYWlsGAUgASgJEgwKBG5hbWUYBiABKAkSFAoMY2xhaW1lZF9yb2xlGAcgASgJEgoKAmlwGAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkSGwoOZW1haWxfdmVyaWZpZWQYCiABKAhIAIgBAUIRCg9fZW1haWxfdmVyaWZpZWQiQQoSRW5zdXJlVXNlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyInQKEkJlZ2luU2lnbkluUmVxdWVzdBIWCg5zaWduX2luX3NoYTI1NhgBIAEoDBINCgVzdGF0ZRgCIAEoCRINCgVub25jZRgDIAEoCRIVCg1jb2RlX3ZlcmlmaWVyGAQgASgJEhEKCXJldHVybl90bxgFIAEoCSIsChNCZWdpblNpZ25JblJlc3BvbnNlEhUKDWV4cGlyZXNfYXRfbXMYASABKAEiKwoRVGFrZVNpZ25JblJlcXVlc3QSFgoOc2lnbl9pbl9zaGEyNTYYASABKAwiXAoSVGFrZVNpZ25JblJlc3BvbnNlEg0KBXN0YXRlGAEgASgJEg0KBW5vbmNlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkSEQoJcmV0dXJuX3RvGAQgASgJIngKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEhYKDnNlc3Npb25fc2hhMjU2GAMgASgMEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiLgoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEhUKDWV4cGlyZXNfYXRfbXMYASABKAEiLwoVUmVzb2x2ZVNlc3Npb25SZXF1ZXN0EhYKDnNlc3Npb25fc2hhMjU2GAEgASgMIlwKFlJlc29sdmVTZXNzaW9uUmVzcG9uc2USKwoGbWVtYmVyGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZW1iZXISFQoNZXhwaXJlc19hdF9tcxgCIAEoASJUChFFbmRTZXNzaW9uUmVxdWVzdBIWCg5zZXNzaW9uX3NoYTI1NhgBIAEoDBInCgRkb2VyGAIgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIhQKEkVuZFNlc3Npb25SZXNwb25zZSIzChBHZXRNZW1iZXJSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIkAKEUdldE1lbWJlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyIkMKEkxpc3RNZW1iZXJzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNIlgKE0xpc3RNZW1iZXJzUmVzcG9uc2USLAoHbWVtYmVycxgBIAMoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWVtYmVyEhMKC25leHRfY3Vyc29yGAIgASgJIm4KFFNldE1lbWJlclJvbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEgwKBHJvbGUYAyABKAkSJwoEZG9lchgEIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJEChVTZXRNZW1iZXJSb2xlUmVzcG9uc2USKwoGbWVtYmVyGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZW1iZXIiYAoURGlzYWJsZU1lbWJlclJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSJwoEZG9lchgDIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJEChVEaXNhYmxlTWVtYmVyUmVzcG9uc2USKwoGbWVtYmVyGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZW1iZXIiRgoVTGlzdFJlY2lwaWVudHNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSCgoCdG8YAyADKAkisAEKFkxpc3RSZWNpcGllbnRzUmVzcG9uc2USMgoKcmVjaXBpZW50cxgBIAMoCzIeLm1ldGhvZHMucmVnaXN0cnkudjEuUmVjaXBpZW50EhAKCG9yZ19uYW1lGAIgASgJEhMKC21ldGhvZF9uYW1lGAMgASgJEhEKCXRpbWVfem9uZRgEIAEoCRIaChJjb250ZW50X29uX2RldmljZXMYBSABKAgSDAoEbW9yZRgGIAEoCCJJCglSZWNpcGllbnQSDwoHdXNlcl9pZBgBIAEoCRINCgVlbWFpbBgCIAEoCRIMCgRuYW1lGAMgASgJEg4KBnJlYXNvbhgEIAEoCSIkChJHZXRTZXR0aW5nc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJIkYKE0dldFNldHRpbmdzUmVzcG9uc2USLwoIc2V0dGluZ3MYASABKAsyHS5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNldHRpbmdzIpQCChVDaGFuZ2VTZXR0aW5nc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEh8KEmNvbnRlbnRfb25fZGV2aWNlcxgCIAEoCEgAiAEBEhsKDnJldGVudGlvbl9kYXlzGAMgASgNSAGIAQESNAoNd2ViaG9va19ob3N0cxgEIAEoCzIdLm1ldGhvZHMucmVnaXN0cnkudjEuSG9zdExpc3QSJwoEZG9lchgFIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lchIWCgl0aW1lX3pvbmUYBiABKAlIAogBAUIVChNfY29udGVudF9vbl9kZXZpY2VzQhEKD19yZXRlbnRpb25fZGF5c0IMCgpfdGltZV96b25lIhkKCEhvc3RMaXN0Eg0KBWhvc3RzGAEgAygJIkkKFkNoYW5nZVNldHRpbmdzUmVzcG9uc2USLwoIc2V0dGluZ3MYASABKAsyHS5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNldHRpbmdzIkkKElJlY29yZEF1ZGl0UmVxdWVzdBIzCgdlbnRyaWVzGAEgAygLMiIubWV0aG9kcy5yZWdpc3RyeS52MS5SZWNvcmRlZEF1ZGl0IsoBCg1SZWNvcmRlZEF1ZGl0EhAKCGF1ZGl0X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRINCgVhdF9tcxgDIAEoARInCgRkb2VyGAQgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyEg4KBmFjdGlvbhgFIAEoCRITCgt0YXJnZXRfa2luZBgGIAEoCRIRCgl0YXJnZXRfaWQYByABKAkSEwoLYmVmb3JlX2pzb24YCCABKAkSEgoKYWZ0ZXJfanNvbhgJIAEoCSIVChNSZWNvcmRBdWRpdFJlc3BvbnNlInUKEExpc3RBdWRpdFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIOCgZhY3Rpb24YBCABKAkSEQoJdGFyZ2V0X2lkGAUgASgJEg8KB2RvZXJfaWQYBiABKAkiWgoRTGlzdEF1ZGl0UmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLm1ldGhvZHMucmVnaXN0cnkudjEuQXVkaXRFbnRyeRITCgtuZXh0X2N1cnNvchgCIAEoCTLmCwoOQWNjb3VudFNlcnZpY2USXQoKRW5zdXJlVXNlchImLm1ldGhvZHMucmVnaXN0cnkudjEuRW5zdXJlVXNlclJlcXVlc3QaJy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZVVzZXJSZXNwb25zZRJgCgtCZWdpblNpZ25JbhInLm1ldGhvZHMucmVnaXN0cnkudjEuQmVnaW5TaWduSW5SZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5CZWdpblNpZ25JblJlc3BvbnNlEl0KClRha2VTaWduSW4SJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlRha2VTaWduSW5SZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5UYWtlU2lnbkluUmVzcG9uc2USZgoNQ3JlYXRlU2Vzc2lvbhIpLm1ldGhvZHMucmVnaXN0cnkudjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZRJpCg5SZXNvbHZlU2Vzc2lvbhIqLm1ldGhvZHMucmVnaXN0cnkudjEuUmVzb2x2ZVNlc3Npb25SZXF1ZXN0GisubWV0aG9kcy5yZWdpc3RyeS52MS5SZXNvbHZlU2Vzc2lvblJlc3BvbnNlEl0KCkVuZFNlc3Npb24SJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuZFNlc3Npb25SZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5FbmRTZXNzaW9uUmVzcG9uc2USWgoJR2V0TWVtYmVyEiUubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZW1iZXJSZXF1ZXN0GiYubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZW1iZXJSZXNwb25zZRJgCgtMaXN0TWVtYmVycxInLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdE1lbWJlcnNSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlEmYKDVNldE1lbWJlclJvbGUSKS5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNldE1lbWJlclJvbGVSZXF1ZXN0GioubWV0aG9kcy5yZWdpc3RyeS52MS5TZXRNZW1iZXJSb2xlUmVzcG9uc2USZgoNRGlzYWJsZU1lbWJlchIpLm1ldGhvZHMucmVnaXN0cnkudjEuRGlzYWJsZU1lbWJlclJlcXVlc3QaKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRpc2FibGVNZW1iZXJSZXNwb25zZRJpCg5MaXN0UmVjaXBpZW50cxIqLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdFJlY2lwaWVudHNSZXF1ZXN0GisubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0UmVjaXBpZW50c1Jlc3BvbnNlEmAKC0dldFNldHRpbmdzEicubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRTZXR0aW5nc1JlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFNldHRpbmdzUmVzcG9uc2USaQoOQ2hhbmdlU2V0dGluZ3MSKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNoYW5nZVNldHRpbmdzUmVxdWVzdBorLm1ldGhvZHMucmVnaXN0cnkudjEuQ2hhbmdlU2V0dGluZ3NSZXNwb25zZRJgCgtSZWNvcmRBdWRpdBInLm1ldGhvZHMucmVnaXN0cnkudjEuUmVjb3JkQXVkaXRSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5SZWNvcmRBdWRpdFJlc3BvbnNlEloKCUxpc3RBdWRpdBIlLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdEF1ZGl0UmVxdWVzdBomLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdEF1ZGl0UmVzcG9uc2ViBnByb3RvMw", [file_methods_registry_v1_account]);
 
 /**
  * @generated from message methods.registry.v1.EnsureUserRequest
@@ -71,6 +71,13 @@ export type EnsureUserRequest = Message<"methods.registry.v1.EnsureUserRequest">
    * @generated from field: string request_id = 9;
    */
   requestId: string;
+
+  /**
+   * Whether the issuer vouches for the address; absent: the token does not say.
+   *
+   * @generated from field: optional bool email_verified = 10;
+   */
+  emailVerified?: boolean | undefined;
 };
 
 /**
@@ -469,6 +476,168 @@ export const SetMemberRoleResponseSchema: GenMessage<SetMemberRoleResponse> = /*
   messageDesc(file_methods_registry_v1_account_service, 17);
 
 /**
+ * @generated from message methods.registry.v1.DisableMemberRequest
+ */
+export type DisableMemberRequest = Message<"methods.registry.v1.DisableMemberRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * @generated from field: string user_id = 2;
+   */
+  userId: UserId;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 3;
+   */
+  doer?: Doer | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.DisableMemberRequest.
+ * Use `create(DisableMemberRequestSchema)` to create a new message.
+ */
+export const DisableMemberRequestSchema: GenMessage<DisableMemberRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_account_service, 18);
+
+/**
+ * @generated from message methods.registry.v1.DisableMemberResponse
+ */
+export type DisableMemberResponse = Message<"methods.registry.v1.DisableMemberResponse"> & {
+  /**
+   * @generated from field: methods.registry.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.DisableMemberResponse.
+ * Use `create(DisableMemberResponseSchema)` to create a new message.
+ */
+export const DisableMemberResponseSchema: GenMessage<DisableMemberResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_account_service, 19);
+
+/**
+ * @generated from message methods.registry.v1.ListRecipientsRequest
+ */
+export type ListRecipientsRequest = Message<"methods.registry.v1.ListRecipientsRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * The method of the run. Bare or wf_ form.
+   *
+   * @generated from field: string method_id = 2;
+   */
+  methodId: (MethodId | ProductionId);
+
+  /**
+   * E-mail addresses and roles that the question names, at most 50. Empty: the person who last published the method,
+   * else the admins.
+   *
+   * @generated from field: repeated string to = 3;
+   */
+  to: string[];
+};
+
+/**
+ * Describes the message methods.registry.v1.ListRecipientsRequest.
+ * Use `create(ListRecipientsRequestSchema)` to create a new message.
+ */
+export const ListRecipientsRequestSchema: GenMessage<ListRecipientsRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_account_service, 20);
+
+/**
+ * @generated from message methods.registry.v1.ListRecipientsResponse
+ */
+export type ListRecipientsResponse = Message<"methods.registry.v1.ListRecipientsResponse"> & {
+  /**
+   * At most 50, each address once. Only enabled members whose address the issuer vouches for.
+   *
+   * @generated from field: repeated methods.registry.v1.Recipient recipients = 1;
+   */
+  recipients: Recipient[];
+
+  /**
+   * @generated from field: string org_name = 2;
+   */
+  orgName: string;
+
+  /**
+   * Empty: there is no such method.
+   *
+   * @generated from field: string method_name = 3;
+   */
+  methodName: string;
+
+  /**
+   * IANA name.
+   *
+   * @generated from field: string time_zone = 4;
+   */
+  timeZone: string;
+
+  /**
+   * @generated from field: bool content_on_devices = 5;
+   */
+  contentOnDevices: boolean;
+
+  /**
+   * There are further people beyond the 50.
+   *
+   * @generated from field: bool more = 6;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message methods.registry.v1.ListRecipientsResponse.
+ * Use `create(ListRecipientsResponseSchema)` to create a new message.
+ */
+export const ListRecipientsResponseSchema: GenMessage<ListRecipientsResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_account_service, 21);
+
+/**
+ * @generated from message methods.registry.v1.Recipient
+ */
+export type Recipient = Message<"methods.registry.v1.Recipient"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: UserId;
+
+  /**
+   * In lower case.
+   *
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * named (by the question), publisher or admin.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.Recipient.
+ * Use `create(RecipientSchema)` to create a new message.
+ */
+export const RecipientSchema: GenMessage<Recipient> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_account_service, 22);
+
+/**
  * @generated from message methods.registry.v1.GetSettingsRequest
  */
 export type GetSettingsRequest = Message<"methods.registry.v1.GetSettingsRequest"> & {
@@ -483,7 +652,7 @@ export type GetSettingsRequest = Message<"methods.registry.v1.GetSettingsRequest
  * Use `create(GetSettingsRequestSchema)` to create a new message.
  */
 export const GetSettingsRequestSchema: GenMessage<GetSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 18);
+  messageDesc(file_methods_registry_v1_account_service, 23);
 
 /**
  * @generated from message methods.registry.v1.GetSettingsResponse
@@ -500,7 +669,7 @@ export type GetSettingsResponse = Message<"methods.registry.v1.GetSettingsRespon
  * Use `create(GetSettingsResponseSchema)` to create a new message.
  */
 export const GetSettingsResponseSchema: GenMessage<GetSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 19);
+  messageDesc(file_methods_registry_v1_account_service, 24);
 
 /**
  * @generated from message methods.registry.v1.ChangeSettingsRequest
@@ -532,6 +701,11 @@ export type ChangeSettingsRequest = Message<"methods.registry.v1.ChangeSettingsR
    * @generated from field: methods.registry.v1.Doer doer = 5;
    */
   doer?: Doer | undefined;
+
+  /**
+   * @generated from field: optional string time_zone = 6;
+   */
+  timeZone?: string | undefined;
 };
 
 /**
@@ -539,7 +713,7 @@ export type ChangeSettingsRequest = Message<"methods.registry.v1.ChangeSettingsR
  * Use `create(ChangeSettingsRequestSchema)` to create a new message.
  */
 export const ChangeSettingsRequestSchema: GenMessage<ChangeSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 20);
+  messageDesc(file_methods_registry_v1_account_service, 25);
 
 /**
  * @generated from message methods.registry.v1.HostList
@@ -556,7 +730,7 @@ export type HostList = Message<"methods.registry.v1.HostList"> & {
  * Use `create(HostListSchema)` to create a new message.
  */
 export const HostListSchema: GenMessage<HostList> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 21);
+  messageDesc(file_methods_registry_v1_account_service, 26);
 
 /**
  * @generated from message methods.registry.v1.ChangeSettingsResponse
@@ -573,7 +747,7 @@ export type ChangeSettingsResponse = Message<"methods.registry.v1.ChangeSettings
  * Use `create(ChangeSettingsResponseSchema)` to create a new message.
  */
 export const ChangeSettingsResponseSchema: GenMessage<ChangeSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 22);
+  messageDesc(file_methods_registry_v1_account_service, 27);
 
 /**
  * At most 256. An audit_id that is known already is ignored, so that a lost reply may be repeated.
@@ -592,7 +766,7 @@ export type RecordAuditRequest = Message<"methods.registry.v1.RecordAuditRequest
  * Use `create(RecordAuditRequestSchema)` to create a new message.
  */
 export const RecordAuditRequestSchema: GenMessage<RecordAuditRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 23);
+  messageDesc(file_methods_registry_v1_account_service, 28);
 
 /**
  * @generated from message methods.registry.v1.RecordedAudit
@@ -649,7 +823,7 @@ export type RecordedAudit = Message<"methods.registry.v1.RecordedAudit"> & {
  * Use `create(RecordedAuditSchema)` to create a new message.
  */
 export const RecordedAuditSchema: GenMessage<RecordedAudit> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 24);
+  messageDesc(file_methods_registry_v1_account_service, 29);
 
 /**
  * @generated from message methods.registry.v1.RecordAuditResponse
@@ -662,7 +836,7 @@ export type RecordAuditResponse = Message<"methods.registry.v1.RecordAuditRespon
  * Use `create(RecordAuditResponseSchema)` to create a new message.
  */
 export const RecordAuditResponseSchema: GenMessage<RecordAuditResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 25);
+  messageDesc(file_methods_registry_v1_account_service, 30);
 
 /**
  * @generated from message methods.registry.v1.ListAuditRequest
@@ -706,7 +880,7 @@ export type ListAuditRequest = Message<"methods.registry.v1.ListAuditRequest"> &
  * Use `create(ListAuditRequestSchema)` to create a new message.
  */
 export const ListAuditRequestSchema: GenMessage<ListAuditRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 26);
+  messageDesc(file_methods_registry_v1_account_service, 31);
 
 /**
  * @generated from message methods.registry.v1.ListAuditResponse
@@ -728,7 +902,7 @@ export type ListAuditResponse = Message<"methods.registry.v1.ListAuditResponse">
  * Use `create(ListAuditResponseSchema)` to create a new message.
  */
 export const ListAuditResponseSchema: GenMessage<ListAuditResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_account_service, 27);
+  messageDesc(file_methods_registry_v1_account_service, 32);
 
 /**
  * People: who they are, what they may do, their sign-ins, the organization's settings and its audit log.
@@ -815,6 +989,26 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof SetMemberRoleRequestSchema;
     output: typeof SetMemberRoleResponseSchema;
+  },
+  /**
+   * Ends a person's access for good: their sessions end, and no later token restores them. A repeat changes nothing.
+   *
+   * @generated from rpc methods.registry.v1.AccountService.DisableMember
+   */
+  disableMember: {
+    methodKind: "unary";
+    input: typeof DisableMemberRequestSchema;
+    output: typeof DisableMemberResponseSchema;
+  },
+  /**
+   * The people who get an e-mail about a question, with what the mail says of the organization and the method.
+   *
+   * @generated from rpc methods.registry.v1.AccountService.ListRecipients
+   */
+  listRecipients: {
+    methodKind: "unary";
+    input: typeof ListRecipientsRequestSchema;
+    output: typeof ListRecipientsResponseSchema;
   },
   /**
    * @generated from rpc methods.registry.v1.AccountService.GetSettings
