@@ -59,12 +59,14 @@ export interface RefusedAnswer {
 
 /**
  * The checks at level `error` that the answer does not meet. `asked`: of `scopeOfAnswer`; null: only checks that read
- * nothing but the answer are judged here. A check that cannot be evaluated refuses the answer too. Never throws.
+ * nothing but the answer are judged here. A check that cannot be evaluated refuses the answer too. With a `tank`, those that it does not
+ * reach refuse nothing. Never throws.
  */
 export function refusedBy(
   { ensure }: Pick<AskStep, 'ensure'>,
   asked: JsonObject | null,
   answer: JsonValue,
+  tank?: { left: number },
 ): RefusedAnswer[] {
   const scope = { inputs: {}, run: NO_RUN, steps: {}, ...asked, out: answer } as Scope;
   const refused: RefusedAnswer[] = [];
@@ -72,22 +74,27 @@ export function refusedBy(
     if (level !== 'error') continue;
     if (asked === null && !that.paths.every((path) => path === 'out' || path.startsWith('out.'))) continue;
     try {
-      if (evaluate(that, scope) === true) continue;
+      if (evaluate(that, scope, tank) === true) continue;
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
+      if (tank?.left === 0) break;
       refused.push({ name, message: error.message });
       continue;
     }
-    refused.push({ name, message: message === null ? null : textOf(message, scope) });
+    refused.push({ name, message: message === null ? null : textOf(message, scope, tank) });
   }
   return refused;
 }
 
 const NO_RUN = { id: '', started_at: '', version_id: '' };
 
-function textOf(message: NonNullable<AskStep['ensure'][number]['message']>, scope: Scope): string | null {
+function textOf(
+  message: NonNullable<AskStep['ensure'][number]['message']>,
+  scope: Scope,
+  tank?: { left: number },
+): string | null {
   try {
-    const text = evaluate(message, scope);
+    const text = evaluate(message, scope, tank);
     return typeof text === 'string' ? text : JSON.stringify(text);
   } catch {
     return null;

@@ -1,7 +1,9 @@
 // Owns the compiled form of a method: what the registry, the scheduler and the executors read of it.
 import type { ProductionId, VersionId } from '@methods/base/ids';
-import type { ValueCheck } from './check-value.ts';
+import type { AnswerPolicy } from './answer-policy.ts';
+import type { CheckValue } from './check-value.ts';
 import type { CompiledExpression, CompiledValue } from './compiled-value.ts';
+import type { SourcePlace } from './diagnostic.ts';
 import type { JsonSchema, JsonValue } from './json.ts';
 
 export type { CompiledExpression, CompiledValue } from './compiled-value.ts';
@@ -144,7 +146,7 @@ export interface OutFields {
   /** True when a field holds a `file` at any depth. */
   readonly hasFile: boolean;
   /** Checks a projected value against `schema` and fills defaults in; compiled at the first call. */
-  readonly check: (value: JsonValue) => ValueCheck;
+  readonly check: CheckValue;
 }
 
 /** Rounds over a list known before the first: `steps.<name>` is the list of outs, null where skipped or failed. */
@@ -312,4 +314,8 @@ export interface AskStep extends StepBase {
   readonly show: readonly { readonly path: string; readonly value: CompiledExpression }[];
   /** Schema of the answer: the form. Same object as `out.schema`. */
   readonly form: JsonSchema;
+  /** The rules of who answers and when; null: the step gives none. */
+  readonly policy: AnswerPolicy | null;
+  /** The place of `needs`; null: there is none. */
+  readonly needsAt: SourcePlace | null;
 }

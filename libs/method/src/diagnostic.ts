@@ -18,6 +18,9 @@ export interface Diagnostic {
   hint?: string;
 }
 
+/** A place in a source, as findings name it. */
+export type SourcePlace = Pick<Diagnostic, 'path' | 'line' | 'column' | 'end_line' | 'end_column'>;
+
 const DIAGNOSTICS_MAX = 100;
 
 /** The findings in file order, at most 100. Errors come first: warnings must never hide that a source is refused. */

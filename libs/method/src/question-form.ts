@@ -1,11 +1,17 @@
-// Owns the forms of questions as a method's source gives them: those of ask steps, and those that ask whether an
+// Owns the forms and policies of questions as a method's source gives them: those of ask steps, and those that ask whether an
 // interrupted step happened. The forms that workers send are compared with them.
+import type { AnswerPolicy } from './answer-policy.ts';
 import type { CallTarget, CodeStep, CompiledMethod, CompiledStep, HttpStep } from './compiled-method.ts';
 import type { JsonSchema } from './json.ts';
 
 export type QuestionForm =
   /** `ensures`: checks judge the answer. */
-  | { readonly kind: 'form'; readonly form: JsonSchema; readonly ensures: boolean }
+  | {
+      readonly kind: 'form';
+      readonly form: JsonSchema;
+      readonly ensures: boolean;
+      readonly policy: AnswerPolicy | null;
+    }
   /** The step is one of a called method. */
   | { readonly kind: 'call'; readonly target: CallTarget /** The call's own path. */; readonly at: string }
   /** No step of the method asks at this path. */
@@ -32,9 +38,10 @@ function formIn(steps: readonly CompiledStep[], parts: readonly string[], at: nu
     if (step.kind === 'call') return { kind: 'call', target: step.target, at: parts.slice(0, at + 1).join('/') };
     return step.kind === 'steps' || step.kind === 'parallel' ? formIn(step.steps, parts, at + 1) : NONE;
   }
-  if (step.kind === 'ask') return { kind: 'form', form: step.form, ensures: step.ensure.length > 0 };
+  if (step.kind === 'ask')
+    return { kind: 'form', form: step.form, ensures: step.ensure.length > 0, policy: step.policy };
   if (!canBeInterrupted(step) || step.onInterrupt !== 'ask') return NONE;
-  return { kind: 'form', form: interruptionForm(step), ensures: false };
+  return { kind: 'form', form: interruptionForm(step), ensures: false, policy: null };
 }
 
 function canBeInterrupted(step: CompiledStep): step is CodeStep | HttpStep {

@@ -1,8 +1,10 @@
 // Owns the method as a whole: its parts, in the order they depend on each other.
+import { ANSWER_POLICIES } from './answer-policy.ts';
 import type { CompiledMethod, CompiledStep } from './compiled-method.ts';
 import { readDependencies } from './dependencies/read-dependencies.ts';
 import { readLib } from './dependencies/read-lib.ts';
 import type { Root } from './expression/compile-expression.ts';
+import { FUEL } from './expression/runtime.ts';
 import type { JsonSchema } from './json.ts';
 import type { Findings } from './source/findings.ts';
 import type { SourceEntry, SourceMap, SourceNode } from './source/source-node.ts';
@@ -29,6 +31,7 @@ import { SchemaWriter } from './types/json-schema.ts';
 import { PatternBook } from './types/pattern.ts';
 import { TypeReader } from './types/read-type.ts';
 import { contains, type Field, type ObjectType, STRING } from './types/type.ts';
+import { ValueFit } from './types/value-fit.ts';
 
 // Only workflow/2 also reads these.
 const LEGACY_METHOD_KEYS: ReadonlyMap<string, string> = new Map([['workflow', 'name']]);
@@ -74,6 +77,8 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
     facts: new Set(),
     legacyKeys: legacy ? LEGACY_STEP_KEYS : new Map(),
     readStep,
+    answerFit: new ValueFit(),
+    answerTank: { left: FUEL },
     steps: { count: 0 },
     level: 1,
     atOnce: false,
@@ -183,11 +188,12 @@ function withRoots(context: MethodContext, more: ReadonlyMap<string, Root>): Met
   return { ...context, roots: new Map([...context.roots, ...more]) };
 }
 
-/** The kinds used, at any depth. */
+/** The kinds and newer keys used, at any depth. */
 function featuresOf(steps: readonly CompiledStep[]): string[] {
   const kinds = new Set<string>();
   const visit = (step: CompiledStep): void => {
     kinds.add(step.kind);
+    if (step.kind === 'ask' && step.policy !== null) kinds.add(ANSWER_POLICIES);
     if (step.kind === 'steps' || step.kind === 'parallel') step.steps.forEach(visit);
   };
   steps.forEach(visit);

@@ -182,7 +182,7 @@ describe('a run fails before its first step', () => {
 describe('a worker', () => {
   it('announces what it can run, and logs how its steps are isolated', async () => {
     await using started = await startWorker();
-    const always = ['ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
+    const always = ['answer_policies', 'ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
     assert.deepEqual(node.stream.hello?.features, [...always, 'python', 'shell'].sort());
     assert.equal(started.log.filter((line) => /Steps run (in|without) a sandbox/.test(line)).length, 1);
     await started.stop();

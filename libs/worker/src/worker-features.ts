@@ -2,8 +2,11 @@
 import { commandOn } from '@methods/executor/dependencies/find-command';
 import type { PythonRuntimes } from '@methods/executor/runners/python-runtime';
 
-/** `cleanup`: the worker claims failed runs to execute only their cleanup steps. */
-const ALWAYS = ['ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
+/**
+ * `answer_policies`: it reads sources whose questions have a policy, and leaves the policy to the service. `cleanup`: it
+ * claims failed runs to execute only their cleanup steps.
+ */
+const ALWAYS = ['answer_policies', 'ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
 
 /** Sorted. `path` is the PATH of the steps. */
 export async function workerFeatures(path: string, pythons: PythonRuntimes): Promise<readonly string[]> {

@@ -55,10 +55,35 @@ steps:
 result: { what: =steps.words.what }
 `;
 
+const FOUR_EYES = `format: method/2
+name: four-eyes
+steps:
+  - name: approval
+    ask:
+      question: Pay it?
+      to: ann@example.com
+      not_starter: true
+      needs: { count: 1, on: [decision] }
+      on_timeout: { answer: { decision: wait } }
+    out: { decision: [pay, wait], note?: string }
+    limits: { timeout: 2d }
+result: { decision: =steps.approval.decision }
+tests:
+  - name: the deadline passes
+    answers: { approval: { $error: { kind: timeout } } }
+    expect: { status: succeeded, result: { decision: wait } }
+  - name: a person answers
+    answers: { approval: { decision: pay } }
+    expect: { result: { decision: pay } }
+`;
+
 const folder = await CliFolder.make({
+  'four-eyes.method': FOUR_EYES,
   'say.method': SAY,
   'spend.method': SPEND,
   'late.method': LATE,
+  'pay.json': '{"approval": {"decision": "pay"}}',
+  'what.json': '{"words": {"what": "a"}}',
   'much.json': '{"amount": {"eur": 7}}',
 });
 after(() => folder.remove());
@@ -105,4 +130,18 @@ test('after a deadline on_failure and finally run, and the error is that of a se
     late.document.inspection.actions.map(({ path, status }) => `${path} ${status}`),
     ['amount failed', 'on_failure/undo succeeded', 'finally/tidy succeeded'],
   );
+});
+
+test('a policy does not apply to a local run, which says so', async () => {
+  const run = await folder.methods(['run', 'four-eyes.method', '--human', 'pay.json']);
+  equal(run.code, 0);
+  match(run.stderr, /reminders and time-out answers apply on a server only/);
+  match(run.stdout, /"decision": "pay"/);
+  const plain = await folder.methods(['run', 'say.method', '--human', 'what.json']);
+  equal(plain.stderr.includes('on a server only'), false);
+});
+
+test('in a test a deadline that passes gives the time-out answer of the source', async () => {
+  const { code, stdout } = await folder.methods(['test', 'four-eyes.method']);
+  equal(code, 0, stdout);
 });

@@ -1,6 +1,7 @@
 // `methods run`: runs a method on this machine, or resumes a run that stopped.
 import { createHash } from 'node:crypto';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
+import { ANSWER_POLICIES } from '@methods/method/answer-policy';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
@@ -63,7 +64,14 @@ async function begin(
     withGivenFiles(folder, method.method, inputs, given.files),
   );
   output.line(`${method.method.name} ${output.paint('dim', run.record.run_id)}`);
+  notePolicies(method, output);
   return { run, method, prepared, target };
+}
+
+/** Here the person at the terminal answers. */
+function notePolicies({ method }: LocalMethod, output: Output): void {
+  if (!method.features.includes(ANSWER_POLICIES)) return;
+  output.note('Who may answer, reminders and time-out answers apply on a server only: here any answer counts.');
 }
 
 async function resume(runId: string, answers: HumanAnswers, line: CommandLine, context: CommandContext) {

@@ -1,4 +1,5 @@
 // Owns the editor schema of a step: its keys, its kinds, and the mappings inside them.
+import { ANSWERERS_MAX } from '../answer-policy.ts';
 import type { JsonObject, JsonSchema } from '../json.ts';
 import {
   AGENT_KEYS,
@@ -6,12 +7,16 @@ import {
   AUTH_KEYS,
   BROWSER_KEYS,
   CHECK_KEYS,
+  ESCALATE_KEYS,
   HTTP_KEYS,
   KINDS,
+  NEEDS_KEYS,
+  type POLICY_KEYS,
   REPEAT_KEYS,
   RETRY_KEYS,
   STEP_KEYS,
   STEP_LIMIT_KEYS,
+  TIMEOUT_KEYS,
   VERBS,
   WAIT_KEYS,
 } from '../structure/keys.ts';
@@ -37,6 +42,41 @@ export const LIMIT_VALUES: Readonly<Record<string, KeySchema>> = {
   max_steps: [
     'Steps a run may take, rounds counted; 1000 unless given',
     { type: 'integer', minimum: 1, maximum: 10_000 },
+  ],
+};
+
+/** One, or a list. */
+const some = (items: JsonSchema): JsonSchema => ({ anyOf: [items, listOf(items)] });
+const COUNT: JsonSchema = { type: 'integer', minimum: 1, maximum: ANSWERERS_MAX };
+
+const POLICY_VALUES: Readonly<Record<(typeof POLICY_KEYS)[number], KeySchema>> = {
+  to: ['Who may answer: e-mail addresses, admin, member, viewer', some(TEXT)],
+  not_starter: ['true: not by the person who started the run', { type: 'boolean' }],
+  needs: [
+    'Same answer of this many people',
+    {
+      anyOf: [
+        COUNT,
+        mapping(
+          NEEDS_KEYS,
+          { count: ['People', COUNT], on: ['Fields that must be the same', listOf(TEXT)] },
+          { required: ['count'] },
+        ),
+      ],
+    },
+  ],
+  remind: ['Reminders after these times', some(ref('duration'))],
+  escalate: [
+    'Asks more people later',
+    mapping(
+      ESCALATE_KEYS,
+      { after: ['', ref('duration')], to: ['Addresses and roles', some(TEXT)] },
+      { required: ['after', 'to'] },
+    ),
+  ],
+  on_timeout: [
+    'After the deadline: fail, or { answer: … }',
+    { anyOf: [oneOf('fail'), mapping(TIMEOUT_KEYS, { answer: ['', VALUES] }, { required: ['answer'] })] },
   ],
 };
 
@@ -126,6 +166,7 @@ const STEP_VALUES: Readonly<Record<string, KeySchema>> = {
             question: ['', TEXT],
             details: ['More text', TEXT],
             show: ['Paths shown beside the question', listOf(TEXT)],
+            ...POLICY_VALUES,
           },
           { required: ['question'] },
         ),

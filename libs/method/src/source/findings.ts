@@ -1,5 +1,5 @@
 // Owns the collecting of diagnostics while one source is read.
-import type { Diagnostic, Severity } from '../diagnostic.ts';
+import type { Diagnostic, Severity, SourcePlace } from '../diagnostic.ts';
 import type { Range, SourceText } from './source-text.ts';
 
 /** The optional fields of a finding besides its code, message and place. */
@@ -46,19 +46,13 @@ export class Findings {
     const list = severity === 'error' ? this.#errors : this.#warnings;
     if (list.length >= COLLECTED_MAX) return;
     const hint = typeof options.hint === 'function' ? this.#guess(options.hint) : options.hint;
+    list.push({ code, severity, message, ...this.place(path, range), ...(hint === undefined ? {} : { hint }) });
+  }
+
+  place(path: string, range: Range): SourcePlace {
     const start = this.source.positionOf(range[0]);
     const end = this.source.positionOf(Math.max(range[0], range[1]));
-    list.push({
-      code,
-      severity,
-      message,
-      path,
-      line: start.line,
-      column: start.column,
-      end_line: end.line,
-      end_column: end.column,
-      ...(hint === undefined ? {} : { hint }),
-    });
+    return { path, line: start.line, column: start.column, end_line: end.line, end_column: end.column };
   }
 
   #guess(hint: () => string | undefined): string | undefined {

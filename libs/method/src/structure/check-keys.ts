@@ -3,7 +3,7 @@
 import { nearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceEntry, SourceMap } from '../source/source-node.ts';
-import type { KeyTable } from './keys.ts';
+import { type KeyTable, POLICY_KEYS, STEP_KEYS } from './keys.ts';
 
 /** Reports keys the table does not know, and known ones that are not available yet. */
 export function checkKeys(findings: Findings, map: SourceMap, table: KeyTable, path: string): void {
@@ -21,6 +21,8 @@ export function checkKeys(findings: Findings, map: SourceMap, table: KeyTable, p
 
 function hintFor(key: string, table: KeyTable): string {
   const known = table.foreign.get(key) ?? nearest(key, [...table.keys, ...(table.later ?? [])]);
+  if (table === STEP_KEYS && POLICY_KEYS.some((policy) => policy === key))
+    return `write  ask: { question: …, ${key}: … }`;
   if (known === 'limits' && key !== 'limit') return `write  limits: { ${key}: … }`;
   return known === undefined ? `known keys: ${table.keys.join(', ')}` : `did you mean "${known}"?`;
 }

@@ -152,9 +152,12 @@ export const HTTP_KEYS: KeyTable = {
   extensible: true,
 };
 
+/** The keys of ask for who answers and when. */
+export const POLICY_KEYS = ['to', 'not_starter', 'needs', 'remind', 'escalate', 'on_timeout'] as const;
+
 export const ASK_KEYS: KeyTable = {
   what: 'ask',
-  keys: words('question details show'),
+  keys: [...words('question details show'), ...POLICY_KEYS],
   foreign: foreign({
     text: 'question',
     prompt: 'question',
@@ -163,8 +166,44 @@ export const ASK_KEYS: KeyTable = {
     description: 'details',
     context: 'show',
     display: 'show',
+    approvers: 'to',
+    answerers: 'to',
+    assignee: 'to',
+    assignees: 'to',
+    recipients: 'to',
+    reviewers: 'to',
+    four_eyes: 'not_starter',
+    not_self: 'not_starter',
+    approvals: 'needs',
+    quorum: 'needs',
+    votes: 'needs',
+    reminders: 'remind',
+    escalation: 'escalate',
+    expired: 'on_timeout',
+    timeout: 'limits',
   }),
   extensible: true,
+};
+
+export const NEEDS_KEYS: KeyTable = {
+  what: 'needs',
+  keys: words('count on'),
+  foreign: foreign({ people: 'count', number: 'count', fields: 'on', same: 'on' }),
+  extensible: false,
+};
+
+export const ESCALATE_KEYS: KeyTable = {
+  what: 'escalate',
+  keys: words('after to'),
+  foreign: foreign({ delay: 'after', timeout: 'after', recipients: 'to' }),
+  extensible: false,
+};
+
+export const TIMEOUT_KEYS: KeyTable = {
+  what: 'on_timeout',
+  keys: words('answer'),
+  foreign: foreign({ default: 'answer', value: 'answer', out: 'answer' }),
+  extensible: false,
 };
 
 export const AUTH_KEYS: KeyTable = {

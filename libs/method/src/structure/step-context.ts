@@ -6,6 +6,7 @@ import type { SourceMap } from '../source/source-node.ts';
 import type { SchemaWriter } from '../types/json-schema.ts';
 import type { TypeReader } from '../types/read-type.ts';
 import type { Field, ObjectType } from '../types/type.ts';
+import type { ValueFit } from '../types/value-fit.ts';
 import type { Callees } from './callee.ts';
 import type { DeclaredSecrets } from './declared-secrets.ts';
 import type { GivenLimits } from './read-limits.ts';
@@ -38,6 +39,9 @@ export interface MethodContext {
   readonly facts: ReadonlySet<string>;
   /** Reads one step: passed as a function, since lists of steps and steps would otherwise import each other. */
   readonly readStep: (context: MethodContext, step: SourceMap, path: string) => CompiledStep | undefined;
+  /** The budget for time-out answers, one for all questions of the file. */
+  readonly answerFit: ValueFit;
+  readonly answerTank: { left: number };
   /** How many steps of the file have been read. */
   readonly steps: { count: number };
   /** Lists of steps around, this one included. */
@@ -79,6 +83,8 @@ export function stepContext(method: MethodContext, own: OwnContext): StepContext
     roots: method.roots,
     finished: method.finished,
     readStep: method.readStep,
+    answerFit: method.answerFit,
+    answerTank: method.answerTank,
     steps: method.steps,
     level: method.level,
     facts: own.facts,

@@ -5,12 +5,12 @@ import { jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../so
 import { checkKeys } from '../structure/check-keys.ts';
 import type { MethodContext } from '../structure/step-context.ts';
 import type { ObjectType } from '../types/type.ts';
+import { ValueFit } from '../types/value-fit.ts';
 import { readExpect } from './read-expect.ts';
 import { readAnswers, readMocks } from './read-stand-ins.ts';
 import { StepIndex } from './step-index.ts';
 import { entriesOrReport, itemsOrReport, reportMisfit, type TestContext } from './test-context.ts';
 import { TEST_KEYS } from './test-keys.ts';
-import { ValueFit } from './value-fit.ts';
 
 const TESTS_MAX = 100;
 const NAME_CHARACTERS_MAX = 120;

@@ -3,8 +3,8 @@ import type { SourceEntry, SourceNode } from '../source/source-node.ts';
 import { isEmptyNode } from '../source/source-node.ts';
 import type { MethodContext } from '../structure/step-context.ts';
 import type { ObjectType } from '../types/type.ts';
+import type { Misfit, ValueFit } from '../types/value-fit.ts';
 import type { StepIndex } from './step-index.ts';
-import type { Misfit, ValueFit } from './value-fit.ts';
 
 export interface TestContext {
   readonly method: MethodContext;

@@ -26,8 +26,8 @@ function draftOf(json: string): CompileReply {
   if (source === null) return { kind: 'refused', code: findings[0]?.code ?? 'draft_invalid' };
   const bytes = Buffer.from(source);
   if (isSourceTooLarge(bytes)) return { kind: 'draft_too_large' };
-  // A draft calls no other method.
+  // A draft calls no other method and asks no one.
   const { facts, findings: warnings } = judgeSource(bytes);
   if (facts === null) return { kind: 'refused', code: 'draft_invalid' };
-  return { kind: 'drafted', source, verdict: { facts, findings: warnings } };
+  return { kind: 'drafted', source, verdict: { facts, findings: warnings, needed: [] } };
 }

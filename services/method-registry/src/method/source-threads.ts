@@ -38,7 +38,7 @@ export class SourceThreads implements Stoppable {
       const job = { kind: 'source', bytes, callees } as const;
       return (await this.run(job, bytes.length, { orgId, ...(signal && { signal }) })) as SourceVerdict;
     } catch (error) {
-      return { findings: [tooExpensive(error, 'this source', '')], facts: null };
+      return { findings: [tooExpensive(error, 'this source', '')], facts: null, needed: [] };
     }
   }
 

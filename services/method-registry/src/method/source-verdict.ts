@@ -5,6 +5,7 @@ import { callTargets } from '@methods/method/call-targets';
 import { type Callee, compileMethod } from '@methods/method/compile';
 import type { CallTarget } from '@methods/method/compiled-method';
 import type { Diagnostic } from '@methods/method/diagnostic';
+import { type NeededPeople, neededPeople } from '@methods/method/needed-people';
 import { displayNameFrom } from './display-name.ts';
 import type { SchemaVersion } from './method.ts';
 
@@ -19,6 +20,8 @@ export interface SourceVerdict {
   readonly findings: readonly Finding[];
   /** Null where a finding is an error. */
   readonly facts: SourceFacts | null;
+  /** Questions whose people have to be counted in the organization. */
+  readonly needed: readonly NeededPeople[];
 }
 
 export interface SourceFacts {
@@ -37,9 +40,10 @@ export function judgeSource(bytes: Uint8Array, callees: Callees = []): SourceVer
   const known = new Map(callees);
   const { method, diagnostics } = compileMethod(bytes, { callees: (target) => calleeOf(known.get(target)) });
   const findings = diagnostics.map(toFinding);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { findings, facts: null };
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { findings, facts: null, needed: [] };
   return {
     findings,
+    needed: method === null ? [] : neededPeople(method),
     facts: {
       // Without an error only workflow/1 has no compiled form.
       schemaVersion: method?.format ?? 'workflow/1',
@@ -57,7 +61,7 @@ function calleeOf(verdict: CalleeVerdict | undefined): Callee | 'missing' | 'cyc
   return typeof verdict === 'object' ? (JSON.parse(verdict.interfaceJson) as Callee) : verdict;
 }
 
-function toFinding(diagnostic: Diagnostic): Finding {
+export function toFinding(diagnostic: Diagnostic): Finding {
   return {
     path: diagnostic.path,
     code: diagnostic.code,

@@ -9,6 +9,7 @@ import { checkSourceSize, type MethodSource, methodSource } from '../method/meth
 import { type ForCaller, SourceThreads } from '../method/source-threads.ts';
 import type { CalleeVerdict, SourceFacts, SourceVerdict } from '../method/source-verdict.ts';
 import { type VersionChoice, VersionStore } from '../store/version-store.ts';
+import { CountedPeople } from './counted-people.ts';
 import { KnownSources } from './known-sources.ts';
 
 type Target = Extract<CallTarget, { kind: 'method' }>;
@@ -37,10 +38,16 @@ export class CalledMethods {
     @inject(VersionStore) private readonly versions: VersionStore,
     @inject(SourceThreads) private readonly threads: SourceThreads,
     @inject(KnownSources) private readonly known: KnownSources,
+    @inject(CountedPeople) private readonly people: CountedPeople,
   ) {}
 
   /** Judged with what it calls. `methodId` is the bare id of the method saved; null: it is new. */
   async judge(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<Judged> {
+    const { verdict, pins } = await this.judgeCalls(source, methodId, caller);
+    return { verdict: await this.people.judge(verdict, caller.orgId), pins };
+  }
+
+  private async judgeCalls(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<Judged> {
     // Most call nothing, and a source with errors is refused in any case.
     const verdict = await this.threads.judge(source, [], caller);
     const targets = verdict.facts?.targets ?? [];

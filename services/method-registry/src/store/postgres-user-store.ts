@@ -2,6 +2,7 @@
 import { assert } from '@methods/base/assert';
 import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { CountedMember } from '@methods/method/needed-people';
 import { inject, injectable } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';
 import type { Doer } from '../audit/doer.ts';
@@ -144,6 +145,22 @@ export class PostgresUserStore implements UserStore {
       ),
     );
     return pageOf(rows.map(toMember), limit, ({ userId }) => userId);
+  }
+
+  async allOf(orgId: OrgId, most: number): Promise<readonly CountedMember[] | null> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(CountedMember & { readonly enabled: boolean })[]>`
+          select coalesce(u.given_role, u.first_role) as role,
+            case when u.email_verified then lower(u.email) else '' end as email, u.disabled_at is null as enabled
+          from registry.users u
+          where u.org_id = ${orgId}
+          order by u.user_id
+          limit ${most + 1}`,
+      ),
+    );
+    return rows.length > most ? null : rows.filter(({ enabled }) => enabled);
   }
 
   async setRole(change: Parameters<UserStore['setRole']>[0]): Promise<Member> {

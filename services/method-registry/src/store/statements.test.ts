@@ -147,6 +147,7 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
   await users.find(LARGE_ORG, DOER.id);
   const page = await users.list(LARGE_ORG, first);
   await users.list(LARGE_ORG, { ...first, below: page.items.at(-1)?.userId ?? null });
+  await users.allOf(LARGE_ORG, 1_000);
   await users.setRole({
     orgId: LARGE_ORG,
     userId: idOf('usr_', 2),

@@ -2,6 +2,7 @@
 
 import type { Role } from '@methods/auth/caller';
 import type { OrgId, UserId } from '@methods/base/ids';
+import type { CountedMember } from '@methods/method/needed-people';
 import type { InjectionToken } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';
 import type { Doer } from '../audit/doer.ts';
@@ -20,6 +21,8 @@ export interface UserStore {
   find(orgId: OrgId, userId: UserId): Promise<Member>;
   /** Newest first. */
   list(orgId: OrgId, page: PageRequest): Promise<Page<Member>>;
+  /** All who have access, in no order; null: the organization has more people than `most`. */
+  allOf(orgId: OrgId, most: number): Promise<readonly CountedMember[] | null>;
   /**
    * Wins over any role the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
    * `last_admin` when no one else is an admin.

@@ -21,10 +21,10 @@ test('a worker serves every set of the special features it has, and no other', (
 });
 
 test('a worker that has all features of a version serves it', () => {
-  const all = ['agent', 'browser', 'python', 'shell'];
+  const all = ['agent', 'answer_policies', 'browser', 'python', 'shell'];
   const served = new Set(queuesServed('org_a', ['wf_1'], [...all].reverse()).map(({ method }) => method));
-  assert.equal(served.size, 16);
-  for (const needs of ['agent', 'agent,shell', 'browser,python,shell', all.join(',')]) {
+  assert.equal(served.size, 32);
+  for (const needs of ['agent', 'agent,shell', 'answer_policies,python', 'browser,python,shell', all.join(',')]) {
     assert.ok(served.has(queueOf(run(needs)).method), needs);
   }
 });

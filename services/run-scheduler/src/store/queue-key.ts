@@ -14,7 +14,7 @@ export function queueOf({ orgId, method, needs }: Pick<RunFacts, 'orgId' | 'meth
   return { orgId, method: needs === '' ? method : `${method}+${needs}` };
 }
 
-/** The queues a worker can serve: for each of its methods every set of its special features, at most 16. */
+/** The queues a worker can serve: for each of its methods every set of its special features, at most 32. */
 export function queuesServed(orgId: OrgId, methods: Iterable<ProductionId>, features: readonly string[]): QueueKey[] {
   let sets: string[][] = [[]];
   for (const feature of specialFeatures(features)) sets = sets.concat(sets.map((set) => [...set, feature]));

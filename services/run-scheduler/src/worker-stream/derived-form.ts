@@ -3,6 +3,7 @@
 
 import { canonicalDigest } from '@methods/base/canonical';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
+import type { AnswerPolicy } from '@methods/method/answer-policy';
 import { compileMethod } from '@methods/method/compile';
 import { questionForm } from '@methods/method/question-form';
 
@@ -14,6 +15,7 @@ export type DerivedForm =
       readonly sha256: string;
       /** Checks judge the answer. */
       readonly ensures: boolean;
+      readonly policy: AnswerPolicy | null;
     }
   /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
   | {
@@ -42,7 +44,8 @@ export function derivedForm({ source, path }: Omit<FormJob, 'kind'>): DerivedFor
   if (found.kind === 'form') {
     const json = JSON.stringify(found.form);
     if (json.length > FORM_CHARACTERS_MAX) return { kind: 'none' };
-    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex'), ensures: found.ensures };
+    const { ensures, policy } = found;
+    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex'), ensures, policy };
   }
   if (found.kind === 'none' || found.target.kind === 'file') return { kind: 'none' };
   const { method: called, version } = found.target;

@@ -97,6 +97,23 @@ describe('the form of a question', () => {
     assert.equal(asked.length, 2);
   });
 
+  test('comes with the policy of its step in the source, for a question inside a call too', async () => {
+    const { method, versionId } = run.facts;
+    const asks = (to: string) =>
+      `  - name: approve\n    ask: { question: Sure?, to: ${to} }\n    out: { ok: boolean }\n`;
+    versions.set(`${method} ${versionId}`, {
+      source: sourceOf(`${asks('admin')}  - name: inner\n    call: wf_b\n    in: {}\n`),
+      calls: { wf_b: 'ver_b' },
+    });
+    versions.set('wf_b ver_b', { source: sourceOf(asks('ann@example.com')), calls: {} });
+    const policyTo = async (step: string) => {
+      const verdict = await forms.judge(run, create(AskSchema, { ...question('', step), formSha256: HASH('ok') }));
+      return verdict.kind === 'form' ? verdict.policy?.to : verdict.kind;
+    };
+    assert.deepEqual(await policyTo('approve'), ['admin']);
+    assert.deepEqual(await policyTo('inner/approve'), ['ann@example.com']);
+  });
+
   test('inside calls is that of the called version: bound, named or chosen', async () => {
     const { method, versionId } = run.facts;
     const call = (name: string, target: string) => `  - name: ${name}\n    call: ${target}\n    in: {}\n`;
@@ -134,7 +151,7 @@ describe('the form of a question', () => {
         asked.push(versionId);
         return { versionId, source: new Uint8Array(), calls: {} };
       },
-      derive: async () => ({ kind: 'form', json, sha256: 'h', ensures: false }),
+      derive: async () => ({ kind: 'form', json, sha256: 'h', ensures: false, policy: null }),
       noted: async () => null,
       clock,
     });

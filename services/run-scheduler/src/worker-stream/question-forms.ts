@@ -1,10 +1,11 @@
-// The forms of questions, from the saved sources: the form that a worker sends is compared and never used, since it
-// would be evaluated on this node, for all organizations.
+// The forms and policies of questions, from the saved sources: the form that a worker sends is compared and never used,
+// since it would be evaluated on this node, for all organizations. A worker sends no policy.
 
 import { canonicalDigest } from '@methods/base/canonical';
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { AnswerPolicy } from '@methods/method/answer-policy';
 import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import type { Ask } from '@methods/proto/worker/v1/worker_service_pb';
 import { LRUCache } from 'lru-cache';
@@ -21,7 +22,13 @@ export interface SavedVersion {
 
 export type FormVerdict =
   /** `checks`: the position of the answer's checks; null: there are none. */
-  | { readonly kind: 'form'; readonly formJson: string; readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null }
+  | {
+      readonly kind: 'form';
+      readonly formJson: string;
+      readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null;
+      /** The rules of who answers, from the source as the form is; null: the step gives none. */
+      readonly policy: AnswerPolicy | null;
+    }
   | { readonly kind: 'refused'; readonly message: string }
   /** The registry is unavailable now; the worker repeats its question. */
   | { readonly kind: 'later' };
@@ -67,7 +74,8 @@ export class QuestionForms {
       if (derived.kind !== 'form') return { kind: 'refused', message: "The version's source has no such question." };
       const same = formSha256 === '' ? isSame(question?.formJson ?? '', derived) : formSha256 === derived.sha256;
       if (!same) return { kind: 'refused', message: MISMATCH };
-      return { kind: 'form', formJson: derived.json, checks: derived.ensures ? place : null };
+      const { json, ensures, policy } = derived;
+      return { kind: 'form', formJson: json, checks: ensures ? place : null, policy };
     } catch (error) {
       if (!(error instanceof ServiceError))
         return { kind: 'refused', message: 'The form takes too much work to derive.' };
@@ -106,7 +114,7 @@ export class QuestionForms {
     form.then(
       ({ derived }) => {
         if (derived.kind !== 'form' || this.known.peek(key) !== entry) return;
-        this.known.set(key, { form }, { size: bytes + derived.json.length });
+        this.known.set(key, { form }, { size: bytes + derived.json.length + policyBytes(derived.policy) });
       },
       () =>
         this.options.clock.after(FAILURE_MS, () => {
@@ -120,6 +128,11 @@ export class QuestionForms {
     const { source, calls } = await this.options.versionOf(orgId, method, versionId);
     return { derived: await this.options.derive(orgId, source, path), calls };
   }
+}
+
+/** Up to 100 addresses and a time-out answer of 64 KiB. */
+function policyBytes(policy: AnswerPolicy | null): number {
+  return policy === null ? 0 : JSON.stringify(policy).length;
 }
 
 /** For workers that send no hash: the same text, or the same value in another order. */

@@ -32,7 +32,7 @@ describe('what a worker reports', () => {
     node = await TestActors.on(db);
     clock = new ManualClock();
     leases = quietLeases(clock);
-    verdict = { kind: 'form', formJson: '{"type":"object"}', checks: null };
+    verdict = { kind: 'form', formJson: '{"type":"object"}', checks: null, policy: null };
     reports = new WorkerReports({ actors: node.actors, leases, forms: { judge: async () => verdict } });
     run = await node.running();
     const { runId, shard } = run.facts;
@@ -145,7 +145,7 @@ describe('what a worker reports', () => {
 
   test('a question waits with the form of its source, regardless of what the worker sent', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"$ref":"#"}' };
-    verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null };
+    verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null, policy: null };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
     const waiting = await stored();
     assert.equal(waiting?.status === 'waiting' && waiting.question.formJson, '{"title":"derived"}');
@@ -160,11 +160,19 @@ describe('what a worker reports', () => {
     assert.equal(await say(finish(1)), 'ack 1');
   });
 
+  test('a question with a policy is never asked without it', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
+    const none = { notStarter: false, needs: null, remindMs: [], escalate: null, timeoutAnswer: null };
+    verdict = { kind: 'form', formJson: '{}', checks: null, policy: { ...none, to: ['admin'] } };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'invalid_request 1');
+    assert.equal((await stored())?.status, 'running');
+  });
+
   test('a question whose form is unavailable now gets no reply, so that the worker repeats it', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     verdict = { kind: 'later' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'nothing');
-    verdict = { kind: 'form', formJson: '{}', checks: null };
+    verdict = { kind: 'form', formJson: '{}', checks: null, policy: null };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
   });
 

@@ -51,6 +51,8 @@ export function takeLastRecord({ case: kind, value }: ReportItem): ReportItem | 
 }
 
 const NO_ANSWER = '{"not":{}}';
+/** A question is not asked with fewer rules than its source gives: the wrong person could answer it. */
+const POLICY_NOT_KEPT = 'The question has a policy of who answers it, and this service does not apply policies yet.';
 /** Records and starts of slow steps, of one attempt. */
 const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
@@ -97,7 +99,8 @@ export class WorkerReports {
     const verdict = await forms.judge(run, item);
     if (verdict.kind === 'later') return null;
     if (verdict.kind === 'refused') return refusal(runId, token, seq, 'invalid_request', verdict.message);
-    const { formJson, checks: place } = verdict;
+    const { formJson, checks: place, policy } = verdict;
+    if (policy !== null) return refusal(runId, token, seq, 'invalid_request', POLICY_NOT_KEPT);
     const checks = place === null ? {} : { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } };
     return reply(await actors.tell(runId, orgId, { ...command, formJson, ...checks }), runId, token, seq);
   }

@@ -6,11 +6,12 @@ import { contains } from '../../types/type.ts';
 import { checkKeys } from '../check-keys.ts';
 import { ASK_KEYS } from '../keys.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
+import { readAnswerPolicy } from './read-answer-policy.ts';
 import { lastPart } from './read-in.ts';
 
 const SHOWN_MAX = 20;
 
-type AskFields = Pick<AskStep, 'kind' | 'question' | 'details' | 'show' | 'form' | 'secrets'>;
+type AskFields = Pick<AskStep, 'kind' | 'question' | 'details' | 'show' | 'form' | 'policy' | 'needsAt' | 'secrets'>;
 
 export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
   const { findings, values, path, outType } = context;
@@ -19,6 +20,8 @@ export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
   let question: CompiledValue = { kind: 'literal', value: '' };
   let details: CompiledValue | undefined;
   let show: AskStep['show'] = [];
+  let policy: AskStep['policy'] = null;
+  let needsAt: AskStep['needsAt'] = null;
   if (entry.value.kind === 'map') {
     checkKeys(findings, entry.value, ASK_KEYS, at);
     const asked = entry.value.entries.get('question');
@@ -27,6 +30,9 @@ export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
     const given = entry.value.entries.get('details');
     if (given) details = values.text(given.value, `${at}.details`, place).value;
     show = readShow(context, entry.value.entries.get('show'));
+    policy = readAnswerPolicy(context, entry.value, at);
+    const needs = entry.value.entries.get('needs')?.value;
+    if (needs) needsAt = findings.place(`${at}.needs`, needs.range);
   } else if (entry.value.kind === 'list' || entry.value.value === null || entry.value.text.trim() === '') {
     findings.add('M102', 'ask needs a question', at, entry.keyRange, { hint: 'write  ask: Shall we continue?' });
   } else question = values.text(entry.value, at, place).value;
@@ -54,6 +60,8 @@ export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
     ...(details === undefined ? {} : { details }),
     show,
     form: context.out?.schema ?? {},
+    policy,
+    needsAt,
     secrets: [],
   };
 }

@@ -1,7 +1,6 @@
 // Owns the compiled form of a declared `out`.
-import { compileCheck, type ValueCheck } from '../../check-value.ts';
+import { type CheckValue, compileCheck } from '../../check-value.ts';
 import type { OutFields } from '../../compiled-method.ts';
-import type { JsonValue } from '../../json.ts';
 import { contains, type ObjectType } from '../../types/type.ts';
 import type { MethodContext } from '../step-context.ts';
 import { type Declared, writtenSchema } from '../written-schema.ts';
@@ -13,16 +12,16 @@ export function outFields(
   declared: Declared,
 ): OutFields {
   const schema = writtenSchema(context, type, declared);
-  let check: ((value: JsonValue) => ValueCheck) | undefined;
+  let check: CheckValue | undefined;
   return {
     names: [...type.fields.keys()],
     schema,
     hasSecret: contains(type, 'secret'),
     hasFile: contains(type, 'file'),
-    check: (value) => {
+    check: (value, effort) => {
       // Compiling takes milliseconds, and most processes that hold a method never check this out.
       check ??= compileCheck(schema);
-      return check(value);
+      return check(value, effort);
     },
   };
 }

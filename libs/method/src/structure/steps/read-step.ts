@@ -10,6 +10,7 @@ import { checkKeys, withTodaysNames } from '../check-keys.ts';
 import { ERROR_ROOT } from '../error-kinds.ts';
 import { STEP_KEYS } from '../keys.ts';
 import { RESPONSE } from '../kinds/http-response.ts';
+import { judgeTimeoutAnswer } from '../kinds/read-timeout-answer.ts';
 import { type GivenLimits, readStepLimits, resolveStepLimits } from '../read-limits.ts';
 import { readWords } from '../read-words.ts';
 import { type MethodContext, placeOf, type StepContext, stepContext } from '../step-context.ts';
@@ -55,6 +56,7 @@ export function readStep(outer: MethodContext, given: SourceMap, path: string): 
   if (read?.inner && loop !== null)
     hide(read.inner, outer, `it belongs to a round of "${context.name}": read it there, or give it out with result`);
   const results = readResults(context, after, kind, value);
+  if (read?.fields.kind === 'ask') judgeTimeoutAnswer(context, read.fields.policy, results.ensure);
   const closed = loop === null ? null : closeLoop(context, loop, value);
   const presence = { guards: condition?.guards ?? null, onError, loop: loop?.kind ?? null };
   if (read?.inner && loop === null) publish(read.inner, outer, presence);

@@ -1,10 +1,10 @@
-// Owns the question whether a value written in a test fits a declared type, and where it first does not.
+// Owns the question whether a value written in a source fits a declared type, and where it first does not.
 
 import { nearest } from '../source/did-you-mean.ts';
 import { isEmptyNode, type SourceMap, type SourceNode, type SourceScalar } from '../source/source-node.ts';
 import type { Range } from '../source/source-text.ts';
-import { fits } from '../types/fits.ts';
-import { membersOf, type ObjectType, shortType, type Type } from '../types/type.ts';
+import { fits } from './fits.ts';
+import { membersOf, type ObjectType, shortType, type Type } from './type.ts';
 
 export interface Misfit {
   readonly path: string;

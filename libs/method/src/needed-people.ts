@@ -1,0 +1,56 @@
+// Owns the comparison of `needs` with the people of an organization (M522): who may answer is known only where its members
+// are.
+import { ROLES, tooFewText } from './answer-policy.ts';
+import type { CompiledMethod, CompiledStep } from './compiled-method.ts';
+import type { Diagnostic, SourcePlace } from './diagnostic.ts';
+
+/** A question that several people decide. */
+export interface NeededPeople {
+  /** Addresses in lower case, and roles; those of the escalation too. */
+  readonly who: readonly string[];
+  readonly count: number;
+  readonly place: SourcePlace;
+}
+
+export type Role = (typeof ROLES)[number];
+
+/** A member who may be counted. */
+export interface CountedMember {
+  readonly role: Role;
+  /** In lower case, if the issuer verified it; else empty. */
+  readonly email: string;
+}
+
+/** Without `to`. */
+const ANSWERERS: readonly Role[] = ['member'];
+
+/** The questions of a method whose people have to be counted. Those of fewer addresses have the warning already. */
+export function neededPeople(method: CompiledMethod): NeededPeople[] {
+  const needed: NeededPeople[] = [];
+  const visit = (step: CompiledStep): void => {
+    if (step.kind === 'steps' || step.kind === 'parallel') step.steps.forEach(visit);
+    if (step.kind !== 'ask' || !step.policy?.needs || step.needsAt === null || step.policy.needs.count < 2) return;
+    const { to, escalate, needs } = step.policy;
+    const who = [...(to.length === 0 ? ANSWERERS : to), ...(escalate?.to ?? [])];
+    if (who.some(isRole) || new Set(who).size >= needs.count)
+      needed.push({ who, count: needs.count, place: step.needsAt });
+  };
+  for (const steps of [method.steps, method.onFailure, method.finally]) steps.forEach(visit);
+  return needed;
+}
+
+/** The warning, unless enough of the members may answer. A role names those who have it or a higher one. */
+export function tooFewPeople(
+  { who, count, place }: NeededPeople,
+  members: readonly CountedMember[],
+): Diagnostic | null {
+  const lowest = Math.max(-1, ...who.filter(isRole).map((role) => ROLES.indexOf(role)));
+  const people = members.filter(({ role, email }) => ROLES.indexOf(role) <= lowest || who.includes(email)).length;
+  if (people >= count) return null;
+  const hint = 'add people to to, or need fewer';
+  return { code: 'M522', severity: 'warning', message: tooFewText(count, people), ...place, hint };
+}
+
+function isRole(word: string): word is Role {
+  return ROLES.some((role) => role === word);
+}
