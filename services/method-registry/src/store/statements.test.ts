@@ -155,7 +155,7 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
     doer: DOER,
   });
   await users.disable({ orgId: LARGE_ORG, userId: idOf('usr_', 50 + turn), doer: DOER });
-  const recipients = new PostgresRecipientStore(reader);
+  const recipients = new PostgresRecipientStore(sql, reader);
   const published = idOf('', 6) as MethodId;
   await recipients.facts(LARGE_ORG, published);
   await recipients.publisher(LARGE_ORG, published);
