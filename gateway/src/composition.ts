@@ -10,6 +10,7 @@ import { container } from 'tsyringe';
 import { peopleOf } from './callers/people.ts';
 import { AuditLog } from './clients/audit-log.ts';
 import { KeyUses } from './clients/key-uses.ts';
+import { LinkCalls } from './clients/link-calls.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
 import { RegistryCalls } from './clients/registry-calls.ts';
@@ -19,6 +20,7 @@ import { UploadTokens } from './clients/upload-tokens.ts';
 import type { Config } from './config.ts';
 import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
+import { LinkedQuestions } from './routes/answer-page/linked-questions.ts';
 import { declaredSteps } from './routes/runs/run-reply.ts';
 import { buildServer, type ServerParts } from './server.ts';
 import { SourceInterfaces } from './sources/source-interfaces.ts';
@@ -63,6 +65,9 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
   });
+  const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
+  const answerLinks =
+    links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, clock, logger });
   const before: Stoppable[] = [
     sources,
     valueThreads,
@@ -74,6 +79,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     uploadTokens,
     keyUses,
     audit,
+    ...(links === null ? [] : [links]),
   ];
   if (config.natsUrl !== null)
     before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, organizationLogs], logger));
@@ -86,6 +92,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     settings,
     audit,
     organizationLogs,
+    answerLinks,
     sourceInterfaces,
     ...people,
     uploadTokens,

@@ -17,6 +17,7 @@ test('unset variables have their defaults', () => {
     issuer: null,
     methodRegistryAddress: 'registry:7001',
     runSchedulerAddresses: ['one:7002', 'two:7002'],
+    notifierAddress: null,
     natsUrl: null,
     rateLimitPerKey: 200,
     rateLimitPerOrganization: 1_000,

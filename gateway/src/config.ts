@@ -34,6 +34,8 @@ const Environment = Type.Object({
   METHOD_REGISTRY_URL: Type.String({ pattern: `^${ADDRESS}$` }),
   /** host:port of every run-scheduler node, separated by commas. */
   RUN_SCHEDULER_URLS: Type.String({ pattern: `^${ADDRESS}(,${ADDRESS})*$` }),
+  /** host:port. Without it there are no pages of answer links. */
+  NOTIFIER_URL: Type.Optional(Type.String({ pattern: `^${ADDRESS}$` })),
   /** Without it a revoked key or a new publish is noticed within 30 s instead of at once. */
   NATS_URL: Type.Optional(SecretText({ pattern: '^(nats|tls)://' })),
   /** Requests a second and key; bursts of twice as many. 0: no limit, nor one of sign-ins and bad credentials. */
@@ -75,6 +77,7 @@ export interface Config {
   readonly issuer: IssuerConfig | null;
   readonly methodRegistryAddress: string;
   readonly runSchedulerAddresses: readonly string[];
+  readonly notifierAddress: string | null;
   readonly natsUrl: Secret | null;
   /** Requests a second; 0: no limit, also none for bad credentials of an address. */
   readonly rateLimitPerKey: number;
@@ -98,6 +101,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     issuer: issuerConfig(environment),
     methodRegistryAddress: environment.METHOD_REGISTRY_URL,
     runSchedulerAddresses: [...new Set(environment.RUN_SCHEDULER_URLS.split(','))],
+    notifierAddress: environment.NOTIFIER_URL ?? null,
     natsUrl: environment.NATS_URL ?? null,
     rateLimitPerKey: environment.RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: environment.RATE_LIMIT_PER_ORGANIZATION,

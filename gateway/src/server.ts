@@ -24,6 +24,8 @@ import { addRequestLog } from './plugins/request-log.ts';
 import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
+import type { AnswerLinks } from './routes/answer-page/answer-links.ts';
+import { addAnswerPage } from './routes/answer-page/answer-page-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
@@ -63,6 +65,8 @@ export interface ServerParts
   /** Open connections in all, and of one address that is not a trusted proxy; 0: no limit of one address. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
+  /** Null: there is no notifier, and so there are no links. */
+  readonly answerLinks: AnswerLinks | null;
   /** Where a test looks at all of them. */
   readonly schemas?: RouteSchemas;
   /** Of the replies that report runs as they change. */
@@ -128,9 +132,13 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addAuthRoutes(app, parts);
 
   const rateLimit = new RateLimit(parts);
+  const turns = new OrganizationTurns(parts.clock, recent);
+  const { answerLinks, signIn } = parts;
+  const signInPath = signIn === null ? null : () => '/auth/login';
+  if (answerLinks !== null) await addAnswerPage(app, { ...parts, answerLinks, turns, largeBodies, signInPath });
   const callers = {
     findCaller: callerFinder(parts),
-    turns: new OrganizationTurns(parts.clock, recent),
+    turns,
     limit: rateLimit,
     largeBodies,
     unreadReplies: new UnreadReplies(parts.clock, parts.unreadReplyLimits),

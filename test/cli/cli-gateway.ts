@@ -47,6 +47,7 @@ export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway
       },
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: ['127.0.0.1:1'],
+      notifierAddress: null,
       natsUrl: null,
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import { commonStack } from './common-stack.ts';
+import { answerPage } from './requests/answer-page.ts';
 import { answers } from './requests/answers.ts';
 import { batches } from './requests/batches.ts';
 import { callers } from './requests/callers.ts';
@@ -34,6 +35,7 @@ describe('requests', () => {
   framing(stack);
   callers(stack);
   answers(stack);
+  answerPage(stack);
   cancels(stack);
   reruns(stack);
   runEvents(stack);

@@ -104,9 +104,10 @@ export class LocalStack {
       LISTEN: registry,
       SECRETS_KEY: folder.secrets.secretsKey,
     });
+    const notifier = `127.0.0.1:${await freePort()}`;
     await this.service('notifier-1', CODE.notifier, {
       ...common,
-      LISTEN: `127.0.0.1:${await freePort()}`,
+      LISTEN: notifier,
       METHOD_REGISTRY_URL: registry,
       ALLOW_PRIVATE_WEBHOOKS: '1',
       ...given('WEBHOOK_RETRY_MS', 'WEBHOOK_TIMEOUT_MS'),
@@ -134,6 +135,7 @@ export class LocalStack {
         ...signIn.gatewayEnvironment(),
         GRPC_PUBLIC_URL: grpcUrl,
         METHOD_REGISTRY_URL: registry,
+        NOTIFIER_URL: notifier,
         RUN_SCHEDULER_URLS: schedulers.map((node) => node.internal).join(','),
         NATS_URL: natsUrl,
         LOG_LEVEL: common.LOG_LEVEL,

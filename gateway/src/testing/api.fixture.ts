@@ -71,6 +71,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
       },
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],
+      notifierAddress: null,
       natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,

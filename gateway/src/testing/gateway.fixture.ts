@@ -139,6 +139,7 @@ export async function gatewayFixture({
     connectionsMax: 1_000,
     connectionsPerAddressMax: 0,
     trustProxy: null,
+    answerLinks: null,
     stopping: () => fixture.stopping,
     ...settings,
   });

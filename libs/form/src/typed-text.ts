@@ -17,10 +17,33 @@ export function valueOfText(field: Field, text: string): JsonValue | undefined {
   }
   if (field.kind === 'json' && field.orText) return text;
   try {
-    return JSON.parse(trimmed) as JsonValue;
+    return LARGE_NUMBER.test(trimmed) ? JSON.parse(trimmed, refuseInfinity) : (JSON.parse(trimmed) as JsonValue);
   } catch {
     return text;
   }
+}
+
+/**
+ * The text as the formats of times want it: the controls of a browser give times without a zone, and the page says that
+ * they are UTC.
+ */
+export function zonedText(field: Field, text: string): string {
+  if (field.kind !== 'text' || field.format === null) return text;
+  const trimmed = text.trim();
+  const { format } = field;
+  if (format === 'date-time' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(trimmed)) return `${trimmed}:00Z`;
+  if (format === 'date-time' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$/.test(trimmed)) return `${trimmed}Z`;
+  if (format === 'time' && /^\d\d:\d\d$/.test(trimmed)) return `${trimmed}:00Z`;
+  if (format === 'time' && /^\d\d:\d\d:\d\d(\.\d+)?$/.test(trimmed)) return `${trimmed}Z`;
+  return trimmed;
+}
+
+// JSON.parse reads them as Infinity, which JSON.stringify then writes as null.
+const LARGE_NUMBER = /\d{300}|e\+?\d{3}/i;
+
+function refuseInfinity(_name: string, value: JsonValue): JsonValue {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('a number is too large');
+  return value;
 }
 
 function valueOfNothing(field: Field): JsonValue | undefined {

@@ -1,0 +1,58 @@
+// A question as its page shows it, and the answer that the page gives.
+import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
+
+export interface AskedQuestion {
+  readonly orgId: OrgId;
+  readonly runId: RunId;
+  readonly questionId: QuestionId;
+  readonly orgName: string;
+  readonly methodName: string;
+  /** IANA name. */
+  readonly timeZone: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly details: string;
+  readonly show: readonly { readonly path: string; readonly valueJson: string }[];
+  /** JSON Schema; empty: its content is kept on devices. */
+  readonly formJson: string;
+  /** 0: none. */
+  readonly deadlineAtMs: number;
+  /** The answer at the deadline; empty: the run fails. */
+  readonly timeoutAnswerJson: string;
+  readonly state: 'open' | 'answered' | 'expired' | 'cancelled';
+  /** 0: it is open. */
+  readonly closedAtMs: number;
+  /** How many equal answers decide; 0: one answer does. */
+  readonly needs: number;
+  readonly votes: readonly GivenAnswer[];
+  /** A comment beside the answer is kept. */
+  readonly takesComment: boolean;
+  /** The accepted answer, as far as it is known. */
+  readonly receipt: GivenAnswer | null;
+}
+
+export interface GivenAnswer {
+  /** A person's name or address, or the kind of program; as people read it. */
+  readonly by: string;
+  /** The recipient whose link gave it; empty for other ways. */
+  readonly linkRecipient: string;
+  readonly atMs: number;
+  /** Empty: it is not known here. */
+  readonly answerJson: string;
+  readonly comment: string;
+}
+
+/** Who is at the page, and whether the page may still answer. */
+export interface PageVisitor {
+  /** As it is shown: an address, or a chat's name. */
+  readonly name: string;
+  /** Of a link: its recipient; null for a person who signed in. */
+  readonly linkRecipient: string | null;
+  /** `over`: the time of the link has passed, and a person may sign in instead. */
+  readonly state: 'open' | 'used' | 'ended' | 'over';
+}
+
+export interface SentAnswer {
+  readonly answerJson: string;
+  readonly comment: string;
+}

@@ -1,0 +1,105 @@
+// The pages that say why there is nothing to answer here: answered, by whom and how, closed, cancelled, over, unknown.
+import type { Form } from '@methods/form/field';
+import { answerSentence } from './answer-words.ts';
+import type { AskedQuestion, GivenAnswer, PageVisitor } from './asked-question.ts';
+import { type Html, html } from './html.ts';
+import type { PageContent } from './page-frame.ts';
+import { timeOfDay, timePart } from './page-times.ts';
+import { answerOf, promptPart, votesPart } from './question-head.ts';
+
+/** After the answer was accepted. */
+export function sentPage(question: AskedQuestion, form: Form, given: GivenAnswer): PageContent {
+  const what = words(form, given);
+  const sent = html`Sent: <bdi>${what}</bdi>, ${timeOfDay(given.atMs, question.timeZone)}.`;
+  const more =
+    question.state === 'open' ? html` The question stays open until enough people gave the same answer.` : null;
+  return page(
+    question,
+    `Sent: ${what}`,
+    html`<div class="said" role="status"><p><strong>${sent}</strong>${more} You can close this page.</p></div>${votesPart(question, form)}`,
+  );
+}
+
+/** The answer that this visitor sent met one of another person. */
+export function racedPage(question: AskedQuestion, form: Form): PageContent {
+  const { receipt } = question;
+  if (receipt === null) return page(question, 'Answered already', OTHER_FIRST);
+  const said = html`<bdi>${receipt.by}</bdi> answered first: <bdi>${words(form, receipt)}</bdi>. Yours was not used.`;
+  return page(question, 'Answered already', html`<p role="status"><strong>${said}</strong></p>`);
+}
+
+/** A question that this visitor cannot answer, or not any more. */
+export function endPage(
+  question: AskedQuestion,
+  form: Form,
+  visitor: PageVisitor,
+  signInPath: string | null = null,
+): PageContent {
+  const { receipt, state, closedAtMs, timeZone } = question;
+  const own = question.votes.find(
+    ({ linkRecipient }) => linkRecipient !== '' && linkRecipient === visitor.linkRecipient,
+  );
+  if (receipt !== null)
+    return page(question, 'Answered', html`<p><strong>${answeredWords(question, form, receipt)}</strong></p>`);
+  if (state === 'answered') return page(question, 'Answered', html`<p><strong>This question is answered.</strong></p>`);
+  if (state === 'cancelled')
+    return page(
+      question,
+      'No answer is needed',
+      html`<p><strong>The run was cancelled. No answer is needed.</strong></p>`,
+    );
+  if (state === 'expired')
+    return page(
+      question,
+      'Closed',
+      html`<p><strong>This question closed on ${timePart(closedAtMs, timeZone)} without an answer.</strong></p>`,
+    );
+  if (own !== undefined)
+    return page(
+      question,
+      'Answered',
+      html`<p><strong>${answeredWords(question, form, own)}</strong> The question stays open until enough people gave the same answer.</p>${votesPart(question, form)}`,
+    );
+  const signIn =
+    signInPath === null
+      ? html`<p>Ask an admin of your organization to answer it.</p>`
+      : html`<p>The question is still open. <a href="${signInPath}">Sign in to answer it</a>.</p>`;
+  const why = visitor.state === 'over' ? 'This link has expired.' : 'This link no longer answers the question.';
+  return { ...page(question, 'The link has expired', html`<p><strong>${why}</strong></p>${signIn}`) };
+}
+
+/** Its content is only on the organization's devices. */
+export function devicePage(question: AskedQuestion): PageContent {
+  const text = html`<p>A question waits on the run <bdi>${question.runId}</bdi>. Its content is kept on your organization’s devices, and it is answered there.</p>`;
+  return {
+    status: 200,
+    title: 'A question waits',
+    about: question.orgName,
+    main: html`<h1>A question waits</h1>${text}`,
+  };
+}
+
+/** Of an unknown link, and of any other request that fails before a question is known. */
+export function plainPage(status: number, heading: string, text: string): PageContent {
+  return { status, title: heading, about: '', main: html`<h1>${heading}</h1><p>${text}</p>` };
+}
+
+const OTHER_FIRST = html`<p role="status"><strong>Another answer came first. Yours was not used.</strong></p>`;
+
+function answeredWords({ timeZone }: AskedQuestion, form: Form, given: GivenAnswer): Html {
+  const through =
+    given.linkRecipient === ''
+      ? html`by <bdi>${given.by}</bdi>`
+      : html`through the link sent to <bdi>${given.linkRecipient}</bdi>`;
+  const what = given.answerJson === '' ? html`Answered` : html`Answered: <bdi>${words(form, given)}</bdi>`;
+  return html`${what}, ${timePart(given.atMs, timeZone)}, ${through}.`;
+}
+
+function words(form: Form, { answerJson }: GivenAnswer): string {
+  const answer = answerOf(answerJson);
+  return answer === null ? 'answered' : answerSentence(form, answer);
+}
+
+function page(question: AskedQuestion, title: string, said: Html): PageContent {
+  return { status: 200, title, about: question.orgName, main: html`${promptPart(question)}${said}` };
+}

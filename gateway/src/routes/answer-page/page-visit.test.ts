@@ -1,0 +1,303 @@
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceError } from '@methods/errors/service-error';
+import { askedQuestion, EVERY_CONTROL, RECIPIENT } from '../../testing/asked-question.fixture.ts';
+import { PlayedBrowser } from '../../testing/played-browser.fixture.ts';
+import type { AskedQuestion, GivenAnswer, SentAnswer } from './asked-question.ts';
+import type { PageContent } from './page-frame.ts';
+import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.UTC(2026, 10, 23, 13, 31);
+
+const APPROVED: GivenAnswer = {
+  by: 'Grace',
+  linkRecipient: '',
+  atMs: NOW_MS,
+  answerJson: '{"decision":"approve"}',
+  comment: '',
+};
+
+/** A person at the page: what they see, and what the run got. */
+class Visitor {
+  readonly sent: SentAnswer[] = [];
+  refusal: ServiceError | null = null;
+  /** What became of the question while an answer was on its way. */
+  later: AskedQuestion | null = null;
+  nowMs = NOW_MS;
+
+  constructor(
+    public question: AskedQuestion,
+    private readonly changes: Partial<PageVisit> = {},
+  ) {}
+
+  get page(): PageContent {
+    return shownPage(this.visit, undefined);
+  }
+
+  look(show?: string): PlayedBrowser {
+    return this.browser(shownPage(this.visit, show));
+  }
+
+  private browser({ main }: PageContent): PlayedBrowser {
+    return new PlayedBrowser(main.text, async (posted) => {
+      const page = await postedPage(this.visit, posted);
+      this.last = page;
+      return page.main.text;
+    });
+  }
+
+  last: PageContent | null = null;
+
+  private get visit(): PageVisit {
+    return {
+      question: this.question,
+      visitor: RECIPIENT,
+      secret: 'a'.repeat(43),
+      signInPath: '/auth/login?return_to=/q',
+      nowMs: this.nowMs,
+      answer: async (sent) => {
+        if (this.refusal !== null) throw this.refusal;
+        this.sent.push(sent);
+        const given = { ...APPROVED, by: RECIPIENT.name, linkRecipient: RECIPIENT.name, answerJson: sent.answerJson };
+        return { ...this.question, state: 'answered', receipt: given };
+      },
+      again: async () => this.later ?? this.question,
+      ...this.changes,
+    };
+  }
+}
+
+test('an answer is chosen, checked and sent', async () => {
+  const ada = new Visitor(askedQuestion());
+  const page = ada.look();
+  match(page.text, /Refund 250 EUR to ord_7f3\?/);
+  match(page.text, /Answer by Tue 24 Nov 2026, 16:00 CET \(15:00 UTC\); after that the run fails\./);
+  page.choose('/decision', 'Approve').type('/note', 'It came back.').type('comment', 'As agreed.');
+  const check = await page.press('Continue');
+  match(check.text, /Check your answer: Approve/);
+  match(check.text, /This cannot be undone/);
+  match(check.text, /It came back\./);
+  match(check.text, /As agreed\./);
+  deepEqual(ada.sent, []);
+  const sent = await check.press('Send answer');
+  deepEqual(ada.sent, [{ answerJson: '{"decision":"approve","note":"It came back."}', comment: 'As agreed.' }]);
+  match(sent.text, /Sent: Approve, 14:31 CET\. You can close this page\./);
+});
+
+test('a person changes the answer before it is sent', async () => {
+  const ada = new Visitor(askedQuestion());
+  const check = await ada.look().choose('/decision', 'Approve').type('/note', 'two\nlines').press('Continue');
+  const again = await check.press('Change');
+  match(again.html, /value="&quot;approve&quot;" checked/);
+  equal(again.typed('/note'), 'two\r\nlines');
+  await (await again.choose('/decision', 'Reject').press('Continue')).press('Send answer');
+  deepEqual(
+    ada.sent.map(({ answerJson }) => answerJson),
+    ['{"decision":"reject","note":"two\\nlines"}'],
+  );
+});
+
+test('what is missing is said at its field and in a list with links', async () => {
+  const ada = new Visitor(askedQuestion({ formJson: JSON.stringify(EVERY_CONTROL) }));
+  const page = ada.look();
+  const wrong = await page.type('/amount', 'many').type('/lines/0/amount', '2').press('Continue');
+  equal(ada.last?.status, 422);
+  match(ada.last?.title ?? '', /^Error: /);
+  match(wrong.html, /role="alert" tabindex="-1" autofocus/);
+  match(wrong.text, /Decision needs a choice/);
+  match(wrong.text, /Lines 1, Item needs a value/);
+  const [, id = ''] = /<a href="#(f\d+)">Amount in EUR must be a number/.exec(wrong.html) ?? [];
+  match(
+    wrong.html,
+    new RegExp(`<input id="${id}" name="/amount" aria-describedby="${id}-hint ${id}-fault" aria-invalid="true"`),
+  );
+  equal(wrong.typed('/amount'), 'many');
+  deepEqual(ada.sent, []);
+});
+
+test('rows are added and removed without a script', async () => {
+  const ada = new Visitor(askedQuestion({ formJson: JSON.stringify(EVERY_CONTROL) }));
+  let page = await ada.look().type('/lines/0/item', 'pen').press('Add another');
+  page = await page.type('/lines/1/item', 'ink').press('Add another');
+  page = await page.type('/lines/2/item', 'cap').press('Remove Lines 2');
+  deepEqual([page.typed('/lines/0/item'), page.typed('/lines/1/item')], ['pen', 'cap']);
+  page.choose('/decision', 'Ask again').choose('/sure', 'No').type('/amount', '5').type('/call_at', '2026-11-24T09:30');
+  await (await page.press('Continue')).press('Send answer');
+  deepEqual(JSON.parse(ada.sent[0]?.answerJson ?? ''), {
+    decision: 'ask_again',
+    sure: false,
+    amount: 5,
+    call_at: '2026-11-24T09:30:00Z',
+    lines: [{ item: 'pen' }, { item: 'cap' }],
+  });
+});
+
+test('a post without the page, of another page, or hours later shows the form again and sends nothing', async () => {
+  const ada = new Visitor(askedQuestion());
+  const other = new Visitor(askedQuestion({ questionId: 'q_1123456789abcdefghjkmnpqrs' }), { secret: 'b'.repeat(43) });
+  const foreign = other.look().choose('/decision', 'Approve').controls;
+  const forged = [
+    ['do', 'send'],
+    ['/decision', '"approve"'],
+  ] as const;
+  const old = new Visitor(askedQuestion());
+  old.nowMs = NOW_MS - 5 * HOUR_MS;
+  for (const posted of [foreign, forged, old.look().choose('/decision', 'Approve').controls, []]) {
+    const page = await ada.look().post(posted);
+    match(page.text, /open for long, or it belongs to another question/);
+    equal(ada.last?.status, 400);
+  }
+  deepEqual([...ada.sent, ...other.sent, ...old.sent], []);
+});
+
+test('the answer that is sent is the one that was checked', async () => {
+  const ada = new Visitor(askedQuestion());
+  const check = await ada.look().choose('/decision', 'Approve').press('Continue');
+  const swapped = check.controls.map(([name, text]) => [name, name === '/decision' ? '"reject"' : text] as const);
+  const again = await check.post([...swapped, ['do', 'send']]);
+  match(again.text, /Your answer has changed\. Check it once more\./);
+  match(again.text, /Check your answer: Reject/);
+  deepEqual(ada.sent, []);
+});
+
+test('a program that presses every button does not answer', async () => {
+  const forms = [
+    askedQuestion().formJson,
+    JSON.stringify({ type: 'object', properties: {} }),
+    JSON.stringify({ type: 'object', properties: { decision: { enum: ['yes', 'no'], default: 'yes' } } }),
+    JSON.stringify({ type: 'object', required: ['why'], properties: { why: { type: 'string' } } }),
+  ];
+  for (const formJson of forms) {
+    const ada = new Visitor(askedQuestion({ formJson }));
+    const seen = new Set<string>();
+    const pressAll = async (page: PlayedBrowser): Promise<void> => {
+      for (const button of page.buttons) {
+        const next = await page.press(button);
+        if (seen.size < 20 && !seen.has(next.text)) {
+          seen.add(next.text);
+          await pressAll(next);
+        }
+      }
+    };
+    await pressAll(ada.look());
+    deepEqual(ada.sent, [], formJson);
+    ok(seen.size > 0);
+  }
+});
+
+test('a form that could be sent untouched is sent by a person who says that they have read it', async () => {
+  const formJson = JSON.stringify({
+    type: 'object',
+    properties: { decision: { enum: ['yes', 'no'], default: 'yes' } },
+  });
+  const ada = new Visitor(askedQuestion({ formJson }));
+  const page = ada.look();
+  match((await page.press('Continue')).text, /Tick that you have read this/);
+  const check = await page.choose('read', 'I have read this, and my answer is as above.').press('Continue');
+  match(check.text, /Check your answer: Yes/);
+  await check.press('Send answer');
+  deepEqual(
+    ada.sent.map(({ answerJson }) => answerJson),
+    ['{}'],
+  );
+});
+
+test('a comment has at most 2,000 characters', async () => {
+  const ada = new Visitor(askedQuestion());
+  const page = ada.look().choose('/decision', 'Approve');
+  match((await page.type('comment', 'x'.repeat(2_001)).press('Continue')).text, /1 characters more than 2000/);
+  match((await page.type('comment', 'x'.repeat(2_000)).press('Continue')).text, /Check your answer/);
+});
+
+test('an answer over 64 KiB is refused before it is sent', async () => {
+  const ada = new Visitor(askedQuestion());
+  const page = await ada
+    .look()
+    .choose('/decision', 'Approve')
+    .type('/note', 'ä'.repeat(33 * 1024))
+    .press('Continue');
+  match(page.text, /is too large: an answer has at most 64 KiB/);
+});
+
+test('the refusals of the run are shown where a person can act on them', async () => {
+  const cases: readonly (readonly [ServiceError, number, RegExp, Partial<AskedQuestion>?])[] = [
+    [
+      new ServiceError('invalid_answer', undefined, {
+        findings: [{ path: '/note', code: 'check_failed', message: 'is not polite' }],
+      }),
+      422,
+      /Note is not polite/,
+    ],
+    [new ServiceError('unavailable'), 503, /could not be sent just now/],
+    [new ServiceError('rate_limited'), 429, /could not be sent just now/],
+    [new ServiceError('forbidden', 'You started this run.'), 403, /You started this run\./],
+    [
+      new ServiceError('question_changed'),
+      200,
+      /Grace answered first: Approve\. Yours was not used\./,
+      { state: 'answered', receipt: APPROVED },
+    ],
+    [new ServiceError('run_finished'), 200, /The run was cancelled\. No answer is needed\./, { state: 'cancelled' }],
+    [
+      new ServiceError('run_not_waiting'),
+      200,
+      /closed on Mon 23 Nov 2026, 14:31 CET \(13:31 UTC\) without an answer/,
+      { state: 'expired', closedAtMs: NOW_MS },
+    ],
+  ];
+  for (const [refusal, status, words, afterwards] of cases) {
+    const ada = new Visitor(askedQuestion());
+    const check = await ada.look().choose('/decision', 'Reject').press('Continue');
+    ada.refusal = refusal;
+    ada.later = { ...ada.question, ...afterwards };
+    const page = await check.press('Send answer');
+    match(page.text, words);
+    equal(ada.last?.status, status, refusal.code);
+  }
+});
+
+test('a question that has ended says how', () => {
+  const seen = (changes: Partial<AskedQuestion>, visit: Partial<PageVisit> = {}) =>
+    new Visitor(askedQuestion(changes), visit).look().text;
+  const byLink = { ...APPROVED, linkRecipient: 'ada@acme.example' };
+  match(
+    seen({ state: 'answered', receipt: byLink }),
+    /Answered: Approve, Mon 23 Nov 2026, 14:31 CET \(13:31 UTC\), through the link sent to ada@acme\.example\./,
+  );
+  match(seen({ state: 'answered', receipt: APPROVED }), /Answered: Approve, .*, by Grace\./);
+  match(seen({ state: 'cancelled' }), /The run was cancelled\. No answer is needed\./);
+  match(seen({ state: 'expired', closedAtMs: NOW_MS }), /This question closed on .* without an answer\./);
+  const over = new Visitor(askedQuestion(), { visitor: { ...RECIPIENT, state: 'over' } }).look();
+  match(over.text, /This link has expired\./);
+  match(over.html, /<a href="\/auth\/login\?return_to=\/q">Sign in to answer it<\/a>/);
+  doesNotMatch(over.text, /Grace Hopper/);
+});
+
+test('votes are shown, and a link that has voted says so', async () => {
+  const vote = { ...APPROVED, by: 'ada@acme.example', linkRecipient: 'ada@acme.example' };
+  const voted = { needs: 2, votes: [vote] };
+  const other = { ...RECIPIENT, name: 'bob@acme.example', linkRecipient: 'bob@acme.example' };
+  const bob = new Visitor(askedQuestion(voted), { visitor: other }).look();
+  match(bob.text, /Decided once 2 people gave the same answer\. ?ada@acme\.example: Approve/);
+  const ada = new Visitor(askedQuestion(voted), { visitor: { ...RECIPIENT, state: 'used' } }).look();
+  match(ada.text, /Answered: Approve, .* The question stays open until enough people gave the same answer\./);
+  const sends = new Visitor(askedQuestion({ needs: 2 }), {
+    answer: async () => askedQuestion(voted),
+  });
+  const sent = await (await sends.look().choose('/decision', 'Approve').press('Continue')).press('Send answer');
+  match(sent.text, /Sent: Approve, 14:31 CET\. The question stays open/);
+});
+
+test('a long value has a page of its own', () => {
+  const valueJson = JSON.stringify('long '.repeat(60_000));
+  const ada = new Visitor(askedQuestion({ show: [{ path: 'inputs.text', valueJson }] }));
+  match(ada.look().html, /<a href="\?show=0">Show all/);
+  ok(ada.look('0').text.length > 300_000);
+  for (const show of ['1', '-1', 'x', '999', '__proto__']) match(ada.look(show).text, /Your answer/);
+});
+
+test('content that is kept on devices is not asked for here', () => {
+  const page = new Visitor(askedQuestion({ formJson: '', prompt: '', show: [] })).look();
+  match(page.text, /A question waits on the run run_/);
+});

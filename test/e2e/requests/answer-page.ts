@@ -1,0 +1,157 @@
+// The page of an answer link, from the link's row to the run that continues: with plain requests, and in a real browser
+// that runs no scripts.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import { findChromium, openHeadlessBrowser } from '../../harness/headless-browser.ts';
+import type { RunBody } from '../api-client.ts';
+import type { Stack } from '../stack.ts';
+
+const chromium = findChromium();
+const noBrowser = chromium === null ? 'no Chromium is installed on this machine' : false;
+const RECIPIENT = 'ada@acme.example';
+
+export function answerPage(stack: () => Stack): void {
+  const approve = () =>
+    stack().api.startSettled({ method: stack().method('approve'), inputs: { order_id: 'ord_1', amount: 250 } });
+
+  async function linkTo(run: RunBody, expiresAtMs = Date.now() + 3_600_000): Promise<{ token: string; url: string }> {
+    const token = randomBytes(32).toString('base64url');
+    const { sql, ready } = stack();
+    await sql`
+      insert into notifier.answer_links (org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at)
+      select org_id, ${createHash('sha256').update(token).digest()}, ${run.run_id}, ${run.question?.id ?? ''},
+        ${RECIPIENT}, '', to_timestamp(${expiresAtMs / 1_000})
+      from scheduler.runs where run_id = ${run.run_id}`;
+    return { token, url: `${ready.base_url}/a/${token}` };
+  }
+
+  const textOf = async (url: string) => (await fetch(url)).text();
+  const post = async (url: string, values: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', body: new URLSearchParams(values) })).text();
+  const hidden = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
+
+  describe('an answer link', () => {
+    test('shows its question, answers it once after a confirmation, and then says so', async () => {
+      const run = await approve();
+      const { token, url } = await linkTo(run);
+      for (let n = 0; n < 3; n++) {
+        assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+        assert.match(await textOf(url), /Refund 250 EUR to ord_1@example\.com\?/);
+      }
+      const shown = await textOf(url);
+      const chosen = { nonce: hidden(shown, 'nonce'), '/decision': '"approve"', '/copies': '1' };
+      const check = await post(url, { ...chosen, do: 'check' });
+      assert.match(check, /Check your answer: <bdi>Approve<\/bdi>/);
+      assert.equal((await stack().api.get(run.run_id)).run.status, 'waiting');
+      const sent = await post(url, { ...chosen, confirmation: hidden(check, 'confirmation'), do: 'send' });
+      assert.match(sent, /Sent: <bdi>Approve<\/bdi>/);
+      const done = await stack().api.settled(run.run_id);
+      assert.deepEqual([done.status, done.result?.refunded, done.result?.copies], ['succeeded', true, 1]);
+      const again = await textOf(url);
+      assert.match(again, /through the link sent to <bdi>ada@acme\.example<\/bdi>/);
+      assert.doesNotMatch(again, /<form/);
+      for (const part of ['gateway-1', 'notifier-1', 'run-scheduler-1', 'method-registry']) {
+        assert.ok(!stack().log(part).includes(token), `the log of ${part} holds the token`);
+      }
+    });
+
+    test('that comes second, too late or to a cancelled run changes nothing', async () => {
+      const [raced, cancelled, late] = await Promise.all([approve(), approve(), approve()]);
+      const { url } = await linkTo(raced);
+      const shown = await textOf(url);
+      const chosen = { nonce: hidden(shown, 'nonce'), '/decision': '"approve"' };
+      const confirmation = hidden(await post(url, { ...chosen, do: 'check' }), 'confirmation');
+      await stack().api.answer(raced.run_id, { decision: 'reject' }, raced.question?.id);
+      const page = await post(url, { ...chosen, confirmation, do: 'send' });
+      assert.match(page, /This question is answered\.|Another answer came first\. Yours was not used\./);
+      assert.equal((await stack().api.settled(raced.run_id)).result?.refunded, false);
+
+      await stack().api.cancel(cancelled.run_id);
+      assert.match(await textOf((await linkTo(cancelled)).url), /The run was cancelled\. No answer is needed\./);
+
+      const over = await linkTo(late, Date.now() - 1_000);
+      const expired = await textOf(over.url);
+      assert.match(expired, /This link has expired\./);
+      assert.doesNotMatch(expired, /<form/);
+      await stack().api.cancel(late.run_id);
+    });
+
+    test('that is unknown or cut off gets one page', async () => {
+      const run = await approve();
+      const { token, url } = await linkTo(run);
+      const plain = (text: string) => text.replaceAll(/nonce="[^"]*"/g, '');
+      const unknown = plain(await textOf(url.replace(token, randomBytes(32).toString('base64url'))));
+      assert.match(unknown, /There is no such link/);
+      assert.equal(plain(await textOf(url.slice(0, -1))), unknown);
+      await stack().api.cancel(run.run_id);
+    });
+
+    test('is answered by keyboard in a browser without JavaScript', { skip: noBrowser }, async () => {
+      const run = await approve();
+      const { url } = await linkTo(run);
+      await using browser = await openHeadlessBrowser(chromium ?? '');
+      const opened = browser.page.context().browser();
+      assert.ok(opened);
+      const context = await opened.newContext({ javaScriptEnabled: false });
+      const page = await context.newPage();
+      await page.goto(url);
+      await page.getByRole('button', { name: 'Continue' }).press('Enter');
+      const faults = page.getByRole('alert');
+      await faults.getByRole('link', { name: 'Decision needs a choice' }).waitFor();
+      await page.getByRole('radio', { name: 'Reject' }).focus();
+      await page.keyboard.press('Space');
+      await page.getByLabel('Note').focus();
+      await page.keyboard.type('Too late.');
+      await page.getByRole('button', { name: 'Continue' }).press('Enter');
+      await page.getByRole('heading', { name: 'Check your answer: Reject' }).waitFor();
+      await page.getByRole('button', { name: 'Send answer' }).press('Enter');
+      await page.getByText('Sent: Reject').waitFor();
+      const done = await stack().api.settled(run.run_id);
+      assert.deepEqual([done.result?.refunded, done.result?.note], [false, 'Too late.']);
+      await context.close();
+    });
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`has accessible pages that run only their own script, ${colorScheme}`, { skip: noBrowser }, async () => {
+        const run = await approve();
+        const { url } = await linkTo(run);
+        await using browser = await openHeadlessBrowser(chromium ?? '');
+        const { page } = browser;
+        await page.emulateMedia({ colorScheme });
+        const isAccessible = async (state: string) => {
+          const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+          const found = violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`);
+          assert.deepEqual(found, [], state);
+          const { scrollWidth, clientWidth } = await page
+            .locator('html')
+            .evaluate((html) => ({ scrollWidth: html.scrollWidth, clientWidth: html.clientWidth }));
+          assert.ok(scrollWidth <= clientWidth, `${state} scrolls sideways`);
+        };
+        // As wide as a window of 640 px at twice the size.
+        await page.setViewportSize({ width: 320, height: 640 });
+        await page.goto(url);
+        await isAccessible('the form');
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.getByRole('alert').waitFor();
+        assert.equal(await page.getByRole('alert').evaluate((alert) => alert.matches(':focus')), true);
+        await isAccessible('with faults');
+        await page.getByText('Approve', { exact: true }).click();
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.getByRole('heading', { name: 'Check your answer: Approve' }).waitFor();
+        await isAccessible('to confirm');
+        await page.getByRole('button', { name: 'Send answer' }).click();
+        await page.getByText('Sent: Approve').waitFor();
+        await isAccessible('sent');
+        await page.goto(url);
+        await isAccessible('used');
+        assert.deepEqual(
+          browser.complaints.filter((text) => !text.includes('status of 422')),
+          [],
+        );
+        assert.deepEqual([...new Set(browser.requested)], [url]);
+      });
+    }
+  });
+}
