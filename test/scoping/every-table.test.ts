@@ -24,6 +24,7 @@ const GLOBAL_TABLES: Readonly<Record<string, string>> = {
 
 /** Keys of the whole world: an insert that meets one reveals another organization's row, so no one may guess them. */
 const GLOBAL_KEYS: Readonly<Record<string, string>> = {
+  'notifier.answer_links_token_key': 'hash of 256 secret bits; the organization follows from the link',
   'registry.organizations_external_key': 'the issuer names organizations; only its tokens lead here',
   'registry.service_keys_auth_key': 'hash of 256 random bits; the organization follows from the key',
   'registry.sessions_hash_key': 'hash of 256 random bits; the organization follows from the cookie',
