@@ -55,9 +55,10 @@ export async function findLink(sql: Sql, tokenSha256: Uint8Array): Promise<Answe
 
 /** The link after it; null for an unknown one. */
 export async function useLink(sql: Sql, tokenSha256: Uint8Array): Promise<AnswerLink | null> {
+  // Not as two conditions: without statistics Postgres reads the index of all open links then.
   await sql`
     update notifier.answer_links set used_at = now()
-    where token_sha256 = ${tokenSha256} and used_at is null and ended_at is null`;
+    where token_sha256 = ${tokenSha256} and coalesce(used_at, ended_at) is null`;
   return findLink(sql, tokenSha256);
 }
 
