@@ -2,7 +2,7 @@
 import 'reflect-metadata/lite';
 import { composeGateway } from '@methods/gateway/composition';
 import { createLogger } from '@methods/logging/logger';
-import { startRegistryProcess } from '../harness/registry-process.ts';
+import { commonRegistryProcess } from '../harness/registry-process.ts';
 
 /** What servers of tests call themselves: tokens are for this name, wherever the server listens. */
 const PUBLIC_URL = 'http://127.0.0.1:4600';
@@ -24,10 +24,11 @@ export interface CliGatewayOptions {
   readonly machineAudience?: string;
 }
 
-export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway> {
+/** On the registry of all files of the process: people of another issuer are of other organizations. */
+export async function commonRegistryGateway(options: CliGatewayOptions): Promise<CliGateway> {
   const { issuer, cliClientId = 'methods-cli', grpcUrl = null, machineAudience = `${PUBLIC_URL}/api` } = options;
   const { orgClaim = 'org_id', orgNameClaim = 'org_name', roleClaim = 'role' } = options;
-  const registry = await startRegistryProcess();
+  const registry = await commonRegistryProcess();
   const log: string[] = [];
   const gateway = composeGateway(
     {
@@ -65,7 +66,6 @@ export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway
     log: () => log.join(''),
     async stop() {
       await gateway.stop();
-      await registry.stop();
     },
   };
 }

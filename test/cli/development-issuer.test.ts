@@ -7,7 +7,7 @@ import {
   runningProvider,
   signIn,
 } from '@methods/local-stack/identity/testing/running-provider.fixture';
-import { type CliGateway, cliGateway } from './cli-gateway.ts';
+import { type CliGateway, commonRegistryGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 
 const ADA_WORDS = 'ada.lovelace@example.com (Ada Lovelace), admin of Local';
@@ -18,7 +18,7 @@ describe('a command line and the issuer of a local stack', () => {
 
   before(async () => {
     provider = await runningProvider();
-    gateway = await cliGateway({ issuer: provider.issuer });
+    gateway = await commonRegistryGateway({ issuer: provider.issuer });
   });
   after(async () => {
     await gateway?.stop();

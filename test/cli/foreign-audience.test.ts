@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { TestIssuer } from '../harness/test-issuer.ts';
-import { type CliGateway, cliGateway } from './cli-gateway.ts';
+import { type CliGateway, commonRegistryGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 
 const ELSEWHERE = 'https://methods.example/api';
@@ -43,7 +43,7 @@ describe('a server and the tokens of another server of the same issuer', () => {
 
   before(async () => {
     issuer = await TestIssuer.started();
-    gateway = await cliGateway({ issuer: issuer.url, machineAudience: ELSEWHERE });
+    gateway = await commonRegistryGateway({ issuer: issuer.url, machineAudience: ELSEWHERE });
   });
   after(async () => {
     await gateway?.stop();

@@ -12,7 +12,7 @@ import {
   signIn,
 } from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { until } from '../harness/until.ts';
-import { type CliGateway, cliGateway } from './cli-gateway.ts';
+import { type CliGateway, commonRegistryGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 
 const NEEDED = ['dbus-daemon', 'dbus-send', 'gnome-keyring-daemon', 'secret-tool'];
@@ -26,7 +26,7 @@ describe("a sign-in and the system's keyring", () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'methods-keyring-'));
     provider = await runningProvider();
-    gateway = await cliGateway({ issuer: provider.issuer });
+    gateway = await commonRegistryGateway({ issuer: provider.issuer });
   });
   after(async () => {
     await gateway?.stop();

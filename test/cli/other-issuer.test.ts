@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { TestIssuer } from '../harness/test-issuer.ts';
-import { type CliGateway, cliGateway } from './cli-gateway.ts';
+import { type CliGateway, commonRegistryGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ describe('a command line and an issuer of another make', () => {
       tenant_name: 'Acme Works',
       level: 'member',
     };
-    gateway = await cliGateway({
+    gateway = await commonRegistryGateway({
       issuer: issuer.url,
       orgClaim: 'tenant',
       orgNameClaim: 'tenant_name',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { type RunningProvider, runningProvider } from '@methods/local-stack/identity/testing/running-provider.fixture';
-import { type CliGateway, cliGateway } from './cli-gateway.ts';
+import { type CliGateway, commonRegistryGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 
 describe('the server a command means', () => {
@@ -21,7 +21,7 @@ describe('the server a command means', () => {
   before(async () => {
     provider = await runningProvider();
     // Workers would get an address without a listener.
-    gateway = await cliGateway({ issuer: provider.issuer, grpcUrl: '127.0.0.1:9' });
+    gateway = await commonRegistryGateway({ issuer: provider.issuer, grpcUrl: '127.0.0.1:9' });
   });
   after(async () => {
     await gateway?.stop();

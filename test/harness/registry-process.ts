@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { after } from 'node:test';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
@@ -25,6 +26,20 @@ export interface RegistryProcess {
   /** Everything logged so far, at debug. */
   log(): string;
   stop(): Promise<void>;
+}
+
+let common: Promise<RegistryProcess> | undefined;
+
+// Of the process: when the tests of all its files have ended.
+after(async () => (await common?.catch(() => undefined))?.stop());
+
+/**
+ * One for all files of a process that only add organizations: people of two issuers are never of one organization.
+ * Without events.
+ */
+export function commonRegistryProcess(): Promise<RegistryProcess> {
+  common ??= startRegistryProcess();
+  return common;
 }
 
 /** Without `natsUrl`, nothing listens at the registry's NATS address: only events may depend on NATS. */

@@ -62,6 +62,29 @@ test('files that import the same common stack share a process', () => {
   rmSync(root, { recursive: true });
 });
 
+test('files that ask for the same common server, also by a fixture, are one process', () => {
+  const root = tempFolder('shared-servers');
+  const files = {
+    'g/routes/one.test.ts': `import { fileApi } from '../testing/file-api.fixture.ts';`,
+    'g/two.test.ts': `import { commonRegistryProcess, type Sql } from '@methods/test/harness/registry-process';`,
+    'g/pure.test.ts': `import { one } from './one.ts';`,
+    'g/ends.test.ts': `import { commonRegistryProcess } from '@methods/test/harness/registry-process';\n${EXIT};`,
+    'g/testing/file-api.fixture.ts': `import { commonApi } from './api.fixture.ts';`,
+    'g/testing/api.fixture.ts': `import { commonRegistryProcess } from '@methods/test/harness/registry-process';`,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), `${text}\n`);
+  }
+  const tests = Object.keys(files).filter((name) => name.endsWith('.test.ts'));
+  assert.deepEqual(sharedProcesses(root, tests), [
+    ['g/routes/one.test.ts', 'g/two.test.ts'],
+    ['g/pure.test.ts'],
+    ['g/ends.test.ts'],
+  ]);
+  rmSync(root, { recursive: true });
+});
+
 test('a process has a bounded number of files', () => {
   const files = Array.from({ length: 30 }, (_, n) => `absent-${n}.test.ts`);
   assert.deepEqual(

@@ -22,25 +22,50 @@ const OWN_PROCESS = [
 const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;
 const LONG = /node:child_process|\bcreateServer\b|harness\/(?:nats|cpu-time)/;
 const IMPORT = /^(?:import|export) [^;]*?'([^']+)';$/gm;
-const COMMON_STACK = /^import \{[^}]*\bcommonStack\b[^}]*\} from '([^']+)';$/m;
+/** A module gives what its importers have in common: `commonStack`, `commonRegistry`. */
+const COMMON = /^import \{[^}]*\bcommon[A-Z]\w*\b[^}]*\} from '([^']+)';$/m;
 /** At the head of a file; a line further down may be part of a text. */
 const IMPORTS = /^(?:(?:import [^;]*?'[^']+';|\/\/.*)?\n)*/;
 
 /** Groups of paths from `root`; a group of one has its own process. */
 export function sharedProcesses(root: string, files: readonly string[]): string[][] {
   const kinds: Record<Sharing, string[]> = { many: [], few: [], own: [] };
-  for (const file of files) kinds[sharingOf(root, file)].push(file);
-  return (['many', 'few', 'own'] as const).flatMap((kind) => {
-    const [ofKind, max] = [kinds[kind], FILES_MAX[kind]];
-    return Array.from({ length: Math.ceil(ofKind.length / max) }, (_, n) => ofKind.slice(n * max, (n + 1) * max));
-  });
+  const common = new Map<string, string[]>();
+  for (const file of files) {
+    const sharing = sharingOf(root, file);
+    const asked = sharing === 'own' ? null : commonOf(root, file);
+    if (asked === null) kinds[sharing].push(file);
+    else common.set(asked, [...(common.get(asked) ?? []), file]);
+  }
+  const asking = [...common.values()].flatMap((group) => parts(group, FILES_MAX.many));
+  return [...asking, ...(['many', 'few', 'own'] as const).flatMap((kind) => parts(kinds[kind], FILES_MAX[kind]))];
+}
+
+function parts(files: readonly string[], max: number): string[][] {
+  return Array.from({ length: Math.ceil(files.length / max) }, (_, n) => files.slice(n * max, (n + 1) * max));
+}
+
+/** The module whose common server a file or one of its fixtures asks for. */
+function commonOf(root: string, file: string): string | null {
+  if (!existsSync(join(root, file))) return null;
+  const source = readFileSync(join(root, file), 'utf8');
+  const [, asked] = COMMON.exec(source) ?? [];
+  const place = (path: string) => (path.startsWith('.') ? normalize(join(dirname(file), path)) : path);
+  const fixtures = [...source.matchAll(IMPORT)].flatMap(([, path = '']) =>
+    path.endsWith('.fixture.ts') ? [path] : [],
+  );
+  for (const fixture of fixtures) {
+    const common = commonOf(root, place(fixture));
+    if (common !== null) return common;
+  }
+  return asked === undefined ? null : place(asked);
 }
 
 /** Files that import the same running stack are one group. */
 export function sharedStacks(root: string, files: readonly string[]): string[][] {
   const groups = new Map<string, string[]>();
   for (const file of files) {
-    const [, asked] = COMMON_STACK.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+    const [, asked] = COMMON.exec(readFileSync(join(root, file), 'utf8')) ?? [];
     const name = asked === undefined ? file : normalize(join(dirname(file), asked));
     groups.set(name, [...(groups.get(name) ?? []), file]);
   }

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { apiFixture } from '../testing/api.fixture.ts';
+import { commonRegistryApi } from '../testing/api.fixture.ts';
 import { DescribedReplies } from '../testing/described-replies.fixture.ts';
 import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 test('sign-in, sign-out, public routes and uploads reply as described', async () => {
-  await using api = await apiFixture();
+  await using api = await commonRegistryApi();
   const url = `http://127.0.0.1:${api.port}`;
   const description = await DescribedReplies.of(url);
   const answers = async (expected: number, method: string, path: string, headers: Record<string, string> = {}) => {

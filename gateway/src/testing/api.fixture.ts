@@ -6,7 +6,11 @@ import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { OrgId, UserId } from '@methods/base/ids';
 import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
-import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
+import {
+  commonRegistryProcess,
+  type RegistryProcess,
+  startRegistryProcess,
+} from '@methods/test/harness/registry-process';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
 import { DescribedReplies } from './described-replies.fixture.ts';
@@ -50,8 +54,23 @@ export interface ApiOptions {
   readonly natsUrl?: string;
 }
 
-export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions = {}): Promise<ApiFixture> {
-  const [issuer, registry] = await Promise.all([TestIssuer.started(), startRegistryProcess(natsUrl)]);
+/** With an issuer of its own, and so with organizations of its own, on the registry of all such files. */
+export function commonRegistryApi(): Promise<ApiFixture> {
+  return openApi({}, commonRegistryProcess(), async () => {});
+}
+
+/** With a registry of its own, which the test may stop or measure. */
+export function apiFixture(options: ApiOptions = {}): Promise<ApiFixture> {
+  const registry = startRegistryProcess(options.natsUrl);
+  return openApi(options, registry, async () => (await registry).stop());
+}
+
+async function openApi(
+  { runSchedulerAddresses, natsUrl }: ApiOptions,
+  starting: Promise<RegistryProcess>,
+  stopRegistry: () => Promise<void>,
+): Promise<ApiFixture> {
+  const [issuer, registry] = await Promise.all([TestIssuer.started(), starting]);
   const log: Record<string, unknown>[] = [];
   const gateway = composeGateway(
     {
@@ -114,7 +133,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
     },
     async [Symbol.asyncDispose]() {
       await gateway.stop();
-      await registry.stop();
+      await stopRegistry();
       await issuer[Symbol.asyncDispose]();
     },
   };

@@ -1,6 +1,6 @@
 // One gateway for all tests of a file, and the people they are about.
 import { after, before } from 'node:test';
-import { type ApiFixture, type Asking, apiFixture } from './api.fixture.ts';
+import { type ApiFixture, type Asking, commonRegistryApi } from './api.fixture.ts';
 
 export interface FileApi {
   /** Only within tests. */
@@ -18,7 +18,7 @@ export function fileApi(): FileApi {
   let starting: Promise<ApiFixture> | undefined;
   // Other hooks of the file may ask before this one has run.
   const started = () => {
-    starting ??= apiFixture();
+    starting ??= commonRegistryApi();
     return starting;
   };
   before(async () => {

@@ -2,6 +2,7 @@
 import type { MethodId, OrgId, UserId } from '@methods/base/ids';
 import 'reflect-metadata/lite';
 import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
@@ -36,6 +37,20 @@ export interface RunningRegistry {
   /** Everything logged so far, at debug. */
   log(): string;
   stop(): Promise<void>;
+}
+
+let common: Promise<RunningRegistry> | undefined;
+
+// Of the process: when the tests of all its files have ended.
+after(async () => (await common?.catch(() => undefined))?.stop());
+
+/**
+ * One for all files of a process whose tests look only at organizations they made. Plans of statements, sweeps of whole
+ * tables and outages need a registry of their own.
+ */
+export function commonRegistry(): Promise<RunningRegistry> {
+  common ??= startRegistry();
+  return common;
 }
 
 /** Without `natsUrl` there is no server at its NATS address: only events may depend on it. */

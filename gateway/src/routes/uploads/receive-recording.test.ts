@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { newId, type OrgId } from '@methods/base/ids';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
-import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
+import { commonRegistryProcess, type RegistryProcess } from '@methods/test/harness/registry-process';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { receiveRecording } from './receive-recording.ts';
 
@@ -13,11 +13,10 @@ let registry: RegistryProcess;
 let orgId: OrgId;
 
 before(async () => {
-  registry = await startRegistryProcess();
+  registry = await commonRegistryProcess();
   const organization = { issuer: 'https://id.example', externalId: 'acme', name: 'Acme' };
   orgId = (await registry.client.ensureOrganization(organization)).orgId;
 });
-after(() => registry.stop());
 
 async function announced(size: number): Promise<Upload> {
   const { upload } = await registry.uploads.createUpload({

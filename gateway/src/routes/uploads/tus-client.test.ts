@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { after, before, test } from 'node:test';
 import type { UploadId } from '@methods/base/ids';
 import { Upload } from 'tus-js-client';
-import { type ApiFixture, type Asking, apiFixture } from '../../testing/api.fixture.ts';
+import { type ApiFixture, type Asking, commonRegistryApi } from '../../testing/api.fixture.ts';
 
 const MIB = 1024 * 1024;
 
@@ -15,7 +15,7 @@ let api: ApiFixture;
 let member: Asking;
 
 before(async () => {
-  api = await apiFixture();
+  api = await commonRegistryApi();
   member = await api.person('member');
 });
 after(() => api[Symbol.asyncDispose]());

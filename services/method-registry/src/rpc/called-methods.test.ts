@@ -1,18 +1,17 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { MethodId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
-import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
+import { commonRegistry, newOrganization, type RunningRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: OrgId;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
   orgId = await newOrganization(registry.client);
 });
-after(() => registry.stop());
 
 const LEAF = `format: method/2
 name: leaf

@@ -1,23 +1,22 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { MethodId, OrgId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
+  commonRegistry,
   methodSource,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: OrgId;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
   orgId = await newOrganization(registry.client);
 });
-after(() => registry.stop());
 
 const create = (
   source: Uint8Array,

@@ -1,22 +1,21 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import {
   asDoer,
+  commonRegistry,
   newMember,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 const ISSUER = 'https://id.example';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 /** Actions of an organization's log with what changed, oldest first. */
 async function auditOf(orgId: OrgId) {

@@ -1,24 +1,23 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
+  commonRegistry,
   methodSource,
   newMethod,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: OrgId;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
   orgId = await newOrganization(registry.client);
 });
-after(() => registry.stop());
 
 const create = (more = {}, org = orgId) =>
   registry.client.createMethod({ orgId: org, idempotencyHash: randomBytes(32), doer: TEST_DOER, ...more });

@@ -1,13 +1,12 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newId, type OrgId } from '@methods/base/ids';
-import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
+import { asDoer, commonRegistry, newMember, type RunningRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 async function settingsOf(orgId: OrgId) {
   const { settings } = await registry.accounts.getSettings({ orgId });

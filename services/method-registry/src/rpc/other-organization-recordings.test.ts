@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   type MethodId,
   newId,
@@ -16,17 +16,16 @@ import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
 import { newUpload, sendRecording } from '../../test/recordings.fixture.ts';
 import {
+  commonRegistry,
   newMethod,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 const RECORDING = Buffer.from('no recording');
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   type KeyId,
   type MethodId,
@@ -14,20 +14,19 @@ import {
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
+  commonRegistry,
   methodSource,
   newKey,
   newMethod,
   newOrganization,
   type RegistryClient,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 interface Target {
   readonly orgId: OrgId;

@@ -1,24 +1,23 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { OrgId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
+  commonRegistry,
   methodSource,
   newMethod,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: OrgId;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
   orgId = await newOrganization(registry.client);
 });
-after(() => registry.stop());
 
 describe('SaveVersion', () => {
   test('of 100 saves upon one base at once exactly one wins; the others learn the current version', async () => {

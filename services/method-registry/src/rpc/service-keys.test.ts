@@ -1,23 +1,22 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { type KeyId, newId, type OrgId } from '@methods/base/ids';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   asDoer,
+  commonRegistry,
   newKey,
   newMember,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 describe('organizations', () => {
   test('one (issuer, external id) is one organization, also for 50 first sights at once', async () => {

@@ -1,14 +1,13 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newId, type OrgId, type UserId } from '@methods/base/ids';
-import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
+import { asDoer, commonRegistry, newMember, type RunningRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 

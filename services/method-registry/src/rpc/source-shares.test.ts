@@ -1,24 +1,23 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
 import {
+  commonRegistry,
   methodSource,
   newMethod,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 import { SourceThreads } from '../method/source-threads.ts';
 
 let registry: RunningRegistry;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
 });
-after(() => registry.stop());
 
 /** 256 KiB that take long to read. */
 const LARGE = Buffer.from(`format: method/2\nname: x\nsteps: [${'[],'.repeat(87_000)}]\n`);

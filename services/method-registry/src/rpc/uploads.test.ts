@@ -1,16 +1,16 @@
 import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
 import { newUpload, SHOP_HAR, sendRecording } from '../../test/recordings.fixture.ts';
 import {
+  commonRegistry,
   methodSource,
   newOrganization,
   type RunningRegistry,
-  startRegistry,
 } from '../../test/running-registry.fixture.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,10 +18,9 @@ const DAY_MS = 86_400_000;
 let registry: RunningRegistry;
 let orgId: OrgId;
 before(async () => {
-  registry = await startRegistry();
+  registry = await commonRegistry();
   orgId = await newOrganization(registry.client);
 });
-after(() => registry.stop());
 
 const create = (size: number, more = {}) => newUpload(registry.uploads, orgId, size, more);
 const append = (uploadId: UploadId, offsetBytes: number, chunk: Uint8Array, more = {}) =>
