@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newId } from '@methods/base/ids';
+import { until } from '@methods/test/harness/until';
 import fc from 'fast-check';
 import { type ApiReply, assertRefused, GREETING } from '../../testing/api.fixture.ts';
 import { fileApi } from '../../testing/file-api.fixture.ts';
@@ -60,15 +61,22 @@ test('a method is made of a source once for each key, with any repeat', async ()
 });
 
 test('of 100 creations with one key at once one makes the method and all get it', async () => {
-  const key = `rush-${randomUUID()}`;
-  const replies = await Promise.all(
-    Array.from({ length: 100 }, () => member('POST', '/api/methods', { idempotency_key: key, source: GREETING })),
-  );
+  const body = { idempotency_key: `rush-${randomUUID()}`, source: GREETING };
+  let unavailable = 0;
+  // A machine may be too busy for the calls' deadlines. Clients then repeat the request with its key.
+  const served = () =>
+    until('the creation has a reply', async () => {
+      const reply = await member('POST', '/api/methods', body);
+      if (reply.status === 503) unavailable++;
+      return reply.status !== 503 && reply;
+    });
+  const replies = await Promise.all(Array.from({ length: 100 }, served));
   assert.equal(new Set(replies.map(({ body }) => body.method.id)).size, 1);
-  assert.deepEqual(replies.map(({ status, body }) => `${status} ${body.created}`).sort(), [
-    ...Array.from({ length: 99 }, () => '200 false'),
-    '201 true',
-  ]);
+  const count = (reply: string) => replies.filter(({ status, body }) => `${status} ${body.created}` === reply).length;
+  const made = count('201 true');
+  // The reply of the creation itself may be one of those that came too late.
+  assert.ok(made === 1 || (made === 0 && unavailable > 0), `${made} creations made a method`);
+  assert.equal(made + count('200 false'), 100);
 });
 
 test('what a key made can be looked up by its hash, only by its own organization', async () => {
