@@ -1,22 +1,45 @@
 // Builds code of the repository as plain JavaScript into one folder: pieces that its processes, their threads and the
-// tests share. Packages of others stay where they are, except those of many small files.
+// tests share. Packages of others stay where they are, except those that would make starts longer.
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { type BuildResult, build, type Plugin } from 'esbuild';
 import { builtName, placed } from './code-references.ts';
 
-/** Packages of many small files, which a process takes longer to find than to read. None finds files by its own place. */
+/**
+ * Packages whose files a process takes longer to find, and to search for names of CommonJS exports, than to read. None
+ * finds files by its own place.
+ */
 const BUILT_IN = new Set([
-  ...['typebox', '@bufbuild/protobuf', '@grpc/grpc-js', 'nats', 'nkeys.js', 'tsyringe', 'tslib', 'ajv', 'ajv-formats'],
-  ...['undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
+  ...['typebox', '@bufbuild/protobuf', 'nats', 'nkeys.js', 'tweetnacl', 'tsyringe', 'tslib', 'reflect-metadata'],
+  ...['@grpc/grpc-js', '@js-sdsl/ordered-map', 'undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
+  ...['lru-cache', 're2js', 'canonicalize', 'acorn', 'aws4fetch', 'commander', 'diff', 'get-port', 'ipaddr.js'],
+  ...['close-with-grace', 'openid-client', 'oauth4webapi'],
+  // The requests of the gateway.
   ...['fastify', 'avvio', 'find-my-way', 'light-my-request', 'secure-json-parse', 'fast-json-stringify', 'fast-uri'],
-  ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', '@fastify/merge-json-schemas', 'ajv-draft-04'],
+  ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', '@fastify/merge-json-schemas', 'ajv'],
   ...['@fastify/error', '@fastify/proxy-addr', 'safe-regex2', 'ret', 'fast-querystring', 'dequal', 'fastq', 'rfdc'],
+  ...['@fastify/cookie', 'cookie', '@fastify/forwarded', 'set-cookie-parser', '@fastify/deepmerge', 'ajv-formats'],
+  ...['reusify', 'toad-cache', 'abstract-logging', 'json-schema-ref-resolver', 'fast-decode-uri-component'],
+  ...['fast-deep-equal', 'json-schema-traverse'],
+  // Logs.
+  ...['pino', '@pinojs/redact', 'atomic-sleep', 'on-exit-leak-free', 'pino-std-serializers', 'quick-format-unescaped'],
+  ...['process-warning', 'safe-stable-stringify', 'sonic-boom', 'thread-stream'],
+  // Postgres and its migrations.
+  ...['postgres', 'postgrator', 'glob', 'minimatch', 'brace-expansion', 'balanced-match', 'minipass', 'path-scurry'],
+  // Archives.
+  ...['tar-stream', 'streamx', 'b4a', 'fast-fifo', 'text-decoder', 'events-universal'],
+  // The identity provider of a local stack.
+  ...['oidc-provider', 'koa', 'debug', 'ms', 'accepts', 'mime-types', 'mime-db', 'negotiator', 'content-disposition'],
+  ...['content-type', 'cookies', 'depd', 'keygrip', 'tsscmp', 'delegates', 'destroy', 'encodeurl', 'escape-html'],
+  ...['fresh', 'http-assert', 'deep-equal', 'http-errors', 'inherits', 'setprototypeof', 'statuses', 'toidentifier'],
+  ...['koa-compose', 'on-finished', 'ee-first', 'parseurl', 'type-is', 'media-typer', 'vary'],
 ]);
 /** Marks a look-up of the plugin's own. */
 const FOUND = Symbol('found');
-const STACK_TRACES = 'libs/built-code/src/stack-traces.ts';
+/** What every piece imports before anything else: a piece with a decorated class may be read before its `main.ts`. */
+const FIRST = 'first-piece';
+const FIRST_IMPORTS = [`import './libs/built-code/src/stack-traces.ts';`, `import 'reflect-metadata/lite';`];
 
 export interface CodeToBuild {
   readonly root: string;
@@ -35,12 +58,13 @@ export interface CodeToBuild {
 /** @throws BuildFailure of esbuild, which has printed the errors. */
 export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: true }>> {
   const { root, folder, write = true, plugins = [], made = {} } = code;
-  const entries = new Set([...code.entries, STACK_TRACES]);
+  const entries = new Set(code.entries);
   return build({
     absWorkingDir: root,
     entryPoints: {
       ...Object.fromEntries([...entries].map((path) => [builtName(path).replace(/\.mjs$/, ''), path])),
       ...made,
+      [FIRST]: FIRST,
     },
     outdir: folder,
     write,
@@ -54,19 +78,30 @@ export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: tr
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
-    // A piece with a decorated class may be read before the file that imports this for it.
     // Packages of CommonJS that are built in call `require` for those that are not.
     banner: {
       js: [
-        `import './${builtName(STACK_TRACES)}';`,
-        `import 'reflect-metadata/lite';`,
+        `import './${FIRST}.mjs';`,
         `import { createRequire as requireFrom } from 'node:module';`,
         `const require = requireFrom(${JSON.stringify(join(root, 'package.json'))});`,
       ].join(' '),
     },
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-    plugins: [...plugins, othersOutside, placesOf(code, entries)],
+    plugins: [...plugins, firstPiece(root), othersOutside, placesOf(code, entries)],
   });
+}
+
+function firstPiece(root: string): Plugin {
+  return {
+    name: 'what every piece imports',
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${FIRST}$`) }, ({ path }) => ({ path, namespace: FIRST }));
+      builder.onLoad({ filter: /^/, namespace: FIRST }, () => ({
+        contents: FIRST_IMPORTS.join('\n'),
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 const othersOutside: Plugin = {
