@@ -12,7 +12,8 @@ import { addCallerScope } from '../plugins/caller-scope.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
 import { OrganizationTurns } from '../plugins/organization-turns.ts';
 import { UnreadReplies } from '../plugins/unread-replies.ts';
-import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe.fixture.ts';
+import { MACHINE, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
+import { type ProbeFixture, probeFixture } from '../testing/probe.fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { OrgId, UserId } from '@methods/base/ids';
 import { Secret } from '@methods/config/environment';
-import { createLogger } from '@methods/logging/logger';
 import {
   commonRegistryProcess,
   type RegistryProcess,
@@ -15,9 +14,7 @@ import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
 import { DescribedReplies } from './described-replies.fixture.ts';
 import { FollowedEvents } from './followed-events.fixture.ts';
-
-const PUBLIC_URL = 'http://127.0.0.1:8080';
-const AUDIENCE = `${PUBLIC_URL}/api`;
+import { issuerConfig, keptLog, MACHINE, PUBLIC_URL } from './issuer-config.fixture.ts';
 
 export interface ApiFixture extends AsyncDisposable {
   readonly port: number;
@@ -71,23 +68,14 @@ async function openApi(
   stopRegistry: () => Promise<void>,
 ): Promise<ApiFixture> {
   const [issuer, registry] = await Promise.all([TestIssuer.started(), starting]);
-  const log: Record<string, unknown>[] = [];
+  const { log, logger } = keptLog();
   const gateway = composeGateway(
     {
       listen: { host: '127.0.0.1', port: 0 },
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: null,
       mcpUrl: null,
-      issuer: {
-        url: issuer.url,
-        clientId: issuer.clientId,
-        clientSecret: null,
-        cliClientId: null,
-        orgClaim: 'org_id',
-        orgNameClaim: 'org_name',
-        roleClaim: 'role',
-        machineAudience: AUDIENCE,
-      },
+      issuer: issuerConfig(issuer),
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],
       notifierAddress: null,
@@ -100,12 +88,12 @@ async function openApi(
       logLevel: 'info',
       trustProxy: null,
     },
-    createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } }),
+    logger,
   );
   await gateway.start();
   const url = `http://127.0.0.1:${gateway.port}`;
   const tokenOf = (role: string, org: string) =>
-    issuer.token({ aud: AUDIENCE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
+    issuer.token({ aud: MACHINE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
   const description = await DescribedReplies.of(url);
   return {
     port: gateway.port,

@@ -1,7 +1,6 @@
 // All guarded surfaces with only probe routes, a real issuer and a real registry peer, for tests of access.
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@methods/base/clock';
-import { createLogger } from '@methods/logging/logger';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { callerFinder } from '../callers/find-caller.ts';
@@ -22,10 +21,9 @@ import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
 import { LongWork } from '../turns/long-work.ts';
+import { issuerConfig, keptLog, PUBLIC_URL } from './issuer-config.fixture.ts';
 import { RegistryPeer } from './registry-peer.fixture.ts';
 
-export const PUBLIC_URL = 'http://127.0.0.1:8080';
-export const MACHINE = `${PUBLIC_URL}/api`;
 export const MCP = `${PUBLIC_URL}/mcp`;
 
 /** One probe a surface and role, for example GET /api/viewer. */
@@ -57,23 +55,12 @@ export interface ProbeOptions {
 export async function probeFixture({ clock = systemClock, config: changes }: ProbeOptions = {}): Promise<ProbeFixture> {
   const [issuer, registry] = [await TestIssuer.started(), new RegistryPeer()];
   await registry.start();
-  const config: IssuerConfig = {
-    url: issuer.url,
-    clientId: issuer.clientId,
-    clientSecret: null,
-    cliClientId: null,
-    orgClaim: 'org_id',
-    orgNameClaim: 'org_name',
-    roleClaim: 'role',
-    machineAudience: MACHINE,
-    ...changes,
-  };
+  const config = { ...issuerConfig(issuer), ...changes };
   const settings = { issuer: config, publicUrl: PUBLIC_URL, mcpUrl: MCP, methodRegistryAddress: registry.address };
   const people = peopleOf(settings, clock);
   const registryClient = new MethodRegistry({ address: registry.address, clock, sources: new SourceThreads() });
   const uploadTokens = new UploadTokens(registry.address);
-  const log: Record<string, unknown>[] = [];
-  const logger = createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } });
+  const { log, logger } = keptLog();
 
   const ajv = {
     customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true },

@@ -10,6 +10,7 @@ import type {
   StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { FileBook } from './file-book.fixture.ts';
+import { queuedRun } from './queued-run.fixture.ts';
 
 interface Booked {
   readonly orgId: OrgId;
@@ -143,36 +144,10 @@ export class RunBook {
   }
 }
 
-function newRun(start: StartRun): RunView {
-  const now = Date.now();
-  return {
-    $typeName: 'methods.run.v1.RunView',
-    runId: newRunId(3),
-    method: start.method,
-    versionId: start.versionId,
-    status: RunStatus.QUEUED,
-    attempts: 0,
-    maxAttempts: 3,
-    answerBy: start.answerBy === Answerer.APPLICATION ? Answerer.APPLICATION : Answerer.TEAM,
-    metadata: start.metadata,
-    timing: {
-      $typeName: 'methods.run.v1.RunTiming',
-      createdAtMs: now,
-      startedAtMs: 0,
-      waitingSinceMs: 0,
-      finishedAtMs: 0,
-      queuedMs: 0,
-      runningMs: 0,
-      waitingMs: 0,
-      stateSinceMs: now,
-    },
-    cancelRequested: false,
-    steps: [],
-    resultJson: '',
-    revision: 1,
-    queuedReason: '',
-    wakeAtMs: 0,
-  };
+function newRun({ method, versionId, answerBy, metadata }: StartRun): RunView {
+  const answerer = answerBy === Answerer.APPLICATION ? Answerer.APPLICATION : Answerer.TEAM;
+  const facts = { runId: newRunId(3), method, versionId, createdAtMs: Date.now() };
+  return queuedRun(facts, { answerBy: answerer, metadata });
 }
 
 function keyOf({ orgId, idempotencyHash }: { orgId: OrgId; idempotencyHash: Uint8Array }): string {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  Answerer,
   type RunError,
   RunStatus,
+  type RunTiming,
   type RunView,
   StepStatus,
   type StepView,
 } from '@methods/proto/run/v1/run_pb';
+import { queuedRun, runTiming } from '../testing/queued-run.fixture.ts';
 import { runViewJson } from './run-view.ts';
 
 const STEPS = [
@@ -18,40 +19,12 @@ const STEPS = [
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 function run(changes: Partial<RunView> = {}): RunView {
-  return {
-    $typeName: 'methods.run.v1.RunView',
-    runId: 'run_0' as const,
-    method: 'wf_0' as const,
-    versionId: 'ver_0' as const,
-    status: RunStatus.QUEUED,
-    attempts: 0,
-    maxAttempts: 3,
-    answerBy: Answerer.TEAM,
-    metadata: {},
-    timing: timing(),
-    cancelRequested: false,
-    steps: [],
-    resultJson: '',
-    revision: 1,
-    queuedReason: '',
-    wakeAtMs: 0,
-    ...changes,
-  };
+  const facts = { runId: 'run_0', method: 'wf_0', versionId: 'ver_0', createdAtMs: NOW - 10_000 } as const;
+  return queuedRun(facts, { timing: timing(), ...changes });
 }
 
-function timing(changes: object = {}) {
-  return {
-    $typeName: 'methods.run.v1.RunTiming' as const,
-    createdAtMs: NOW - 10_000,
-    startedAtMs: 0,
-    waitingSinceMs: 0,
-    finishedAtMs: 0,
-    queuedMs: 0,
-    runningMs: 0,
-    waitingMs: 0,
-    stateSinceMs: NOW - 1_000,
-    ...changes,
-  };
+function timing(changes: Partial<RunTiming> = {}): RunTiming {
+  return runTiming(NOW - 10_000, { stateSinceMs: NOW - 1_000, ...changes });
 }
 
 function step(changes: Partial<StepView>): StepView {

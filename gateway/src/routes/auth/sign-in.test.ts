@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newOpaqueToken } from '@methods/auth/opaque-token';
-import { type ProbeFixture, PUBLIC_URL, probeFixture } from '../../testing/probe.fixture.ts';
+import { PUBLIC_URL } from '../../testing/issuer-config.fixture.ts';
+import { type ProbeFixture, probeFixture } from '../../testing/probe.fixture.ts';
 import { turnedClock } from '../../testing/turned-clock.fixture.ts';
 
 /** The cookie a reply sets: its value and its attributes. */

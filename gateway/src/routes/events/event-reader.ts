@@ -1,10 +1,10 @@
 // One reader of an organization's events: a number in the ring, and what its connection has not taken yet.
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Clock } from '@methods/base/clock';
 import type { LogReader, OrganizationLog } from '../../events/organization-log.ts';
 import { readyEvent, resyncEvent } from '../../views/organization-events.ts';
-import { droppedEvent } from '../../views/run-events.ts';
-import { type BeatLimits, StreamBeat } from '../runs/stream-beat.ts';
+import { EventBody } from '../runs/event-body.ts';
+import type { BeatLimits } from '../runs/stream-beat.ts';
 
 export interface EventReaderParts {
   readonly clock: Clock;
@@ -21,69 +21,52 @@ export interface EventReaderParts {
 }
 
 const PART_BYTES = 64 * 1024;
-/** What a reader waits before it comes back. */
-const PREAMBLE = 'retry: 1000\n\n';
 
 export class EventReader implements LogReader {
-  readonly body: Readable;
-  blockedSinceMs: number | null = null;
   /** Null: it has not begun. */
   private next: number | null = null;
   private waits = false;
-  private ended = false;
-  private readonly beat: StreamBeat;
+  private readonly events: EventBody;
 
   constructor(private readonly parts: EventReaderParts) {
-    const { clock, limits, mayRead, log } = parts;
-    this.body = new Readable({
-      highWaterMark: PART_BYTES,
-      read: () => {
-        this.blockedSinceMs = null;
-        this.flush();
-      },
-      destroy: (error, done) => {
-        this.stop();
-        done(error);
+    const { clock, limits, mayRead, log, onEnd } = parts;
+    this.events = new EventBody({
+      clock,
+      limits,
+      mayRead,
+      onRead: () => this.flush(),
+      onEnd: () => {
+        log.readers.delete(this);
+        onEnd();
       },
     });
-    this.beat = new StreamBeat(clock, limits, mayRead, this);
     log.readers.add(this);
-    this.push(PREAMBLE);
+    this.events.begin();
+  }
+
+  get body(): Readable {
+    return this.events.readable;
   }
 
   flush(): void {
     const { log, took } = this.parts;
     if (!log.isOpen) return;
     this.next ??= this.begin();
-    while (!this.ended && !this.waits && this.blockedSinceMs === null && this.next < log.ring.next) {
+    while (!this.waits && this.events.takesMore && this.next < log.ring.next) {
       const part = log.read(this.next, PART_BYTES);
       if (part === null) {
         this.next = this.resync();
         continue;
       }
       this.next = part.next;
-      this.push(part.bytes);
+      this.events.push(part.bytes);
       const wait = took(part.bytes.length);
       if (wait !== null) this.waitFor(wait);
     }
   }
 
   end(): void {
-    if (this.ended) return;
-    this.stop();
-    this.body.push(null);
-  }
-
-  comment(): void {
-    this.push(': still here\n\n');
-  }
-
-  // A reader that reads no more must not hold the connection indefinitely.
-  drop(reason: 'slow' | 'unauthorized'): void {
-    if (this.ended) return;
-    this.body.push(droppedEvent(reason));
-    this.end();
-    this.parts.clock.after(this.parts.limits.slowMs, () => this.body.destroy());
+    this.events.end();
   }
 
   private begin(): number {
@@ -93,14 +76,14 @@ export class EventReader implements LogReader {
     if (wait !== null) this.waitFor(wait);
     const known = lastEventId === null ? log.ring.next : log.ring.after(lastEventId);
     if (known === null) return this.resync();
-    this.push(readyEvent(log.ring.idOf(known - 1)));
+    this.events.push(readyEvent(log.ring.idOf(known - 1)));
     return known;
   }
 
   /** The reader asks again for what it needs, which is at least as new as the next event. */
   private resync(): number {
     const { ring } = this.parts.log;
-    this.push(resyncEvent(ring.idOf(ring.next - 1)));
+    this.events.push(resyncEvent(ring.idOf(ring.next - 1)));
     return ring.next;
   }
 
@@ -110,17 +93,5 @@ export class EventReader implements LogReader {
       this.waits = false;
       this.flush();
     });
-  }
-
-  private push(bytes: Buffer | string): void {
-    if (!this.body.push(bytes)) this.blockedSinceMs = this.parts.clock.monotonicMs();
-  }
-
-  private stop(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.beat.stop();
-    this.parts.log.readers.delete(this);
-    this.parts.onEnd();
   }
 }

@@ -1,6 +1,6 @@
 // The open replies that report runs as they change: limits their number and runs each of them. A stream whose reader
 // does not read holds only the newest state, and is ended after a while.
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type Caller, callerId, mayUse, type Role } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares, type Taken } from '@methods/base/shares';
@@ -11,12 +11,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RunFollower } from '../../clients/run-waiters.ts';
 import { atOnce } from '../../turns/at-once.ts';
 import type { LongWork } from '../../turns/long-work.ts';
-import { droppedEvent, type RunEvents, runEvents, type ToldRun } from '../../views/run-events.ts';
+import { type RunEvents, runEvents, type ToldRun } from '../../views/run-events.ts';
 import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
 import { DownloadPace } from './download-pace.ts';
+import { EventBody } from './event-body.ts';
 import { STEP_BYTES } from './run-reply.ts';
-import { type BeatLimits, StreamBeat } from './stream-beat.ts';
+import type { BeatLimits } from './stream-beat.ts';
 
 export interface EventStreamLimits extends BeatLimits {
   readonly streamsMax: number;
@@ -40,13 +41,10 @@ const LIMITS: EventStreamLimits = {
   bytesPerOrganizationMax: 64 << 20,
   bytesPerCallerMax: 32 << 20,
 };
-const BUFFERED_BYTES = 64 * 1024;
 /** Smaller amounts are not counted, since the number of streams is bounded. */
 const SMALL_BYTES = 16 * 1024;
 /** One that the system takes, and one behind it. */
 const UNREAD_TEXTS = 2;
-/** How long a reader waits before it reconnects. */
-const PREAMBLE = 'retry: 1000\n\n';
 
 export class EventStreams {
   private readonly places: Shares;
@@ -103,19 +101,16 @@ export async function mayStillRead(scope: FastifyInstance, request: FastifyReque
 
 /** One reply. It follows its run from the beginning and writes from `begin` on. */
 export class RunEventStream implements RunFollower {
-  readonly body: Readable;
   private latest: RunView | null = null;
   private toldRevision = -1;
   private told: ToldRun | null = null;
   private declared: readonly DeclaredStep[] | null = null;
-  blockedSinceMs: number | null = null;
   private writing = false;
   /** Release the bytes held for the state already sent, and for texts that may be unread, oldest first. */
   private leaveTold = () => {};
   private readonly unread: (() => void)[] = [];
-  private ended = false;
-  private beat: StreamBeat | null = null;
   private onEnd: () => void = () => {};
+  private readonly events: EventBody;
 
   constructor(
     private readonly parts: {
@@ -131,35 +126,42 @@ export class RunEventStream implements RunFollower {
       readonly hold: (bytes: number) => Taken;
     },
   ) {
-    this.body = new Readable({
-      highWaterMark: BUFFERED_BYTES,
-      read: () => {
-        this.blockedSinceMs = null;
+    const { clock, limits, mayRead, leave } = parts;
+    this.events = new EventBody({
+      clock,
+      limits,
+      mayRead,
+      onRead: () => {
         if (this.unread.length >= UNREAD_TEXTS) this.unread.shift()?.();
         this.flush();
       },
-      destroy: (error, done) => {
-        this.stop();
-        for (const leave of this.unread.splice(0)) leave();
-        done(error);
+      onEnd: () => {
+        this.leaveTold();
+        leave();
+        this.onEnd();
+      },
+      onClosed: () => {
+        for (const release of this.unread.splice(0)) release();
       },
     });
+  }
+
+  get body(): Readable {
+    return this.events.readable;
   }
 
   /** `known`: the state the reader already has, or null. `onEnd` is called once. */
   begin(known: { revision: number; told: ToldRun } | null, declared: readonly DeclaredStep[], onEnd: () => void): void {
     this.onEnd = onEnd;
     // The reader or the process has gone meanwhile.
-    if (this.ended) return onEnd();
+    if (this.events.ended) return onEnd();
     this.declared = declared;
     const leaveTold = this.held(known?.told.bytes ?? 0);
     if (!leaveTold) return this.end();
     this.leaveTold = leaveTold;
     this.told = known?.told ?? null;
     this.toldRevision = known?.revision ?? -1;
-    this.push(PREAMBLE);
-    const { clock, limits, mayRead } = this.parts;
-    this.beat = new StreamBeat(clock, limits, mayRead, this);
+    this.events.begin();
     this.flush();
   }
 
@@ -170,14 +172,12 @@ export class RunEventStream implements RunFollower {
   }
 
   end(): void {
-    if (this.ended) return;
-    this.stop();
-    this.body.push(null);
+    this.events.end();
   }
 
   private flush(): void {
     const run = this.latest;
-    if (run === null || this.declared === null || this.ended || this.blockedSinceMs !== null || this.writing) return;
+    if (run === null || this.declared === null || this.writing || !this.events.takesMore) return;
     if (run.revision <= this.toldRevision) return this.endIfFinished(run);
     const { clock, inTurns } = this.parts;
     const work = runEvents(this.told, run, this.declared, clock.wallMs());
@@ -186,7 +186,7 @@ export class RunEventStream implements RunFollower {
     inTurns(run, work).then(
       (events) => {
         this.writing = false;
-        if (this.ended) return;
+        if (this.events.ended) return;
         this.tell(run, events);
         this.flush();
       },
@@ -206,7 +206,7 @@ export class RunEventStream implements RunFollower {
     this.toldRevision = run.revision;
     this.told = told;
     this.unread.push(leaveText);
-    if (text !== '') this.push(text);
+    if (text !== '') this.events.push(text);
     this.endIfFinished(run);
   }
 
@@ -219,30 +219,5 @@ export class RunEventStream implements RunFollower {
 
   private endIfFinished(run: RunView): void {
     if (isFinished(run)) this.end();
-  }
-
-  private push(text: string): void {
-    if (!this.body.push(text)) this.blockedSinceMs = this.parts.clock.monotonicMs();
-  }
-
-  comment(): void {
-    this.push(': still here\n\n');
-  }
-
-  // A reader that has stopped reading must not hold the connection forever.
-  drop(reason: 'slow' | 'unauthorized'): void {
-    if (this.ended) return;
-    this.body.push(droppedEvent(reason));
-    this.end();
-    this.parts.clock.after(this.parts.limits.slowMs, () => this.body.destroy());
-  }
-
-  private stop(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.beat?.stop();
-    this.leaveTold();
-    this.parts.leave();
-    this.onEnd();
   }
 }
