@@ -5,6 +5,7 @@ import { after, afterEach, test } from 'node:test';
 import { CliFolder, METHODS } from '../cli.fixture.ts';
 import { readConfig } from '../config.ts';
 import { TerminalProcess } from '../terminal/terminal-process.fixture.ts';
+import { SPEND } from './spend.fixture.ts';
 
 const ASKING = `format: method/2
 name: asking
@@ -28,19 +29,7 @@ steps:
 result: { answer: =steps.form }
 `;
 
-const CHECKED = `format: method/2
-name: checked
-inputs: { most: integer }
-steps:
-  - name: amount
-    ask: How much?
-    out: { eur: integer }
-    ensure:
-      - It is within the budget: out.eur <= inputs.most
-result: { eur: =steps.amount.eur }
-`;
-
-const folder = await CliFolder.make({ 'asking.method': ASKING, 'longer.method': LONGER, 'checked.method': CHECKED });
+const folder = await CliFolder.make({ 'asking.method': ASKING, 'longer.method': LONGER, 'spend.method': SPEND });
 after(() => folder.remove());
 let terminal: TerminalProcess | null = null;
 afterEach(() => terminal?.stop());
@@ -105,7 +94,7 @@ test('a form is filled in with many keys, and nothing else is printed', async ()
 });
 
 test('an answer that a check refuses is asked for again, with the sentence of the check', async () => {
-  const shown = onTerminal(['run', 'checked.method', '--inputs', '{"most": 5}']);
+  const shown = onTerminal(['run', 'spend.method', '--inputs', '{"most": 5}']);
   await shown.until('the prompt', (screen) => screen.cursorLine.trim() === '›');
   shown.type('6\r');
   await shown.shows('It is within the budget');

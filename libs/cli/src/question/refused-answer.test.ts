@@ -2,18 +2,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CliFolder } from '../cli.fixture.ts';
+import { SPEND } from './spend.fixture.ts';
 
-const SPEND = `format: method/2
-name: spend
-inputs: { most: integer }
-steps:
-  - name: amount
-    ask: How much?
-    out: { eur: integer }
-    ensure:
-      - It is within the budget: out.eur <= inputs.most
-result: { eur: =steps.amount.eur }
-tests:
+const TESTED = `${SPEND}tests:
   - name: too much is asked for again
     inputs: { most: 5 }
     answers: { amount: { eur: 6 } }
@@ -80,7 +71,7 @@ tests:
 const folder = await CliFolder.make({
   'four-eyes.method': FOUR_EYES,
   'say.method': SAY,
-  'spend.method': SPEND,
+  'spend.method': TESTED,
   'late.method': LATE,
   'pay.json': '{"approval": {"decision": "pay"}}',
   'what.json': '{"words": {"what": "a"}}',
