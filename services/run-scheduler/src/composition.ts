@@ -68,9 +68,9 @@ import { HeartbeatSender } from './worker-stream/heartbeat-sender.ts';
 import { HeldGrants } from './worker-stream/held-grants.ts';
 import { HelloPace } from './worker-stream/hello-pace.ts';
 import { LeaseKeeper } from './worker-stream/lease-keeper.ts';
+import { LeaseRecovery } from './worker-stream/lease-recovery.ts';
 import { OwnerLink } from './worker-stream/owner-link.ts';
 import { QuestionForms } from './worker-stream/question-forms.ts';
-import { TakeOver } from './worker-stream/take-over.ts';
 import { WorkerAdmission } from './worker-stream/worker-admission.ts';
 import { WorkerReports } from './worker-stream/worker-reports.ts';
 import { newNodeId, WorkerSessions } from './worker-stream/worker-sessions.ts';
@@ -135,7 +135,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // The actors of runs, and the one path on which runs are written.
   const bump = async (list: Parameters<ShardOwner['bump']>[0]) => {
     await shards.bump(list);
-    void takeOver.taken(list);
+    void recovery.taken(list);
   };
   const epochs = { epochOf, lost: (list: Parameters<ShardOwner['lost']>[0]) => shards.lost(list), bump };
   const committer = new Committer({ store, shards: epochs, clock, databaseClock, logger: log('committer') });
@@ -219,7 +219,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const isClaiming = grants.expects.bind(grants);
   const sessionIds = sessions.sessionIds.bind(sessions);
   const overtaken = { store, actors, keeper, held, sessions: sessionIds, peers, isClaiming };
-  const takeOver: TakeOver = new TakeOver({ ...node, ...overtaken, logger: log('take-over') });
+  const recovery: LeaseRecovery = new LeaseRecovery({ ...node, ...overtaken, logger: log('lease-recovery') });
 
   // Deadlines, events, and those who watch runs.
   const due = new DueQuestions({ ...node, store, actors, databaseClock, logger: log('deadlines') });
@@ -311,7 +311,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const parts = container.createChildContainer();
   parts.registerInstance(Clock, clock);
   const sweeping = [folderSweep, retiredIndex, helloPace, clockLook, watchers, heartbeats];
-  const moving = [nodeBus, store, committer, actors, ready, keeper, due, relay, takeOver];
+  const moving = [nodeBus, store, committer, actors, ready, keeper, due, relay, recovery];
   const routed = [commands, interests, waiters, claims, ownerLink, reports, sessions, starts, peers];
   for (const part of [...sweeping, ...moving, ...routed]) {
     parts.registerInstance(part.constructor as new () => object, part);

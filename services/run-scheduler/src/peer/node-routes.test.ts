@@ -22,7 +22,7 @@ const ROUTED = [
   'reports',
   'sessions',
   'starts',
-].concat(['takeOver', 'peers']);
+].concat(['recovery', 'peers']);
 
 /** Parts of a node that only record their calls, and answer as a test configures. */
 class Parts {

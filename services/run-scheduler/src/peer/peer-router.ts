@@ -11,8 +11,8 @@ import { PeerLinks } from '../wire/peer-links.ts';
 import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
 import { runView } from '../wire/run-message.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import { LeaseRecovery } from '../worker-stream/lease-recovery.ts';
 import { OwnerLink } from '../worker-stream/owner-link.ts';
-import { TakeOver } from '../worker-stream/take-over.ts';
 import { isReport, WorkerReports } from '../worker-stream/worker-reports.ts';
 import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 
@@ -30,12 +30,12 @@ export class PeerRouter {
     @inject(WorkerReports) private readonly reports: WorkerReports,
     @inject(WorkerSessions) private readonly sessions: WorkerSessions,
     @inject(StartRuns) private readonly starts: StartRuns,
-    @inject(TakeOver) private readonly takeOver: TakeOver,
+    @inject(LeaseRecovery) private readonly recovery: LeaseRecovery,
     @inject(PeerLinks) private readonly peers: PeerSender,
   ) {}
 
   received(from: string, { item }: PeerItem, reply: Reply): void {
-    const { interests, waiters, keeper, owners, sessions, takeOver } = this;
+    const { interests, waiters, keeper, owners, sessions, recovery } = this;
     switch (item.case) {
       case 'interest':
         return interests.peerAsks(from, item.value.queues, item.value);
@@ -74,7 +74,7 @@ export class PeerRouter {
           if (decided !== null) reply({ item: { case: 'commandReply', value: decided } });
         });
       case 'heldRequest': {
-        const { grants, workerSessions } = takeOver.heldHere(item.value.shards);
+        const { grants, workerSessions } = recovery.heldHere(item.value.shards);
         const value = { grants: [...grants], workerSessions: [...workerSessions] };
         return reply({ item: { case: 'heldReply', value } });
       }

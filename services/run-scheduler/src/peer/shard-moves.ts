@@ -9,7 +9,7 @@ import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
-import { TakeOver } from '../worker-stream/take-over.ts';
+import { LeaseRecovery } from '../worker-stream/lease-recovery.ts';
 
 @injectable()
 export class ShardMoves {
@@ -22,19 +22,19 @@ export class ShardMoves {
     @inject(LeaseKeeper) private readonly keeper: LeaseKeeper,
     @inject(DueQuestions) private readonly due: DueQuestions,
     @inject(EventRelay) private readonly relay: EventRelay,
-    @inject(TakeOver) private readonly takeOver: TakeOver,
+    @inject(LeaseRecovery) private readonly recovery: LeaseRecovery,
   ) {}
 
   /** The actors of an earlier ownership know an old epoch. */
   async taken(taken: readonly ShardEpoch[]): Promise<void> {
-    const { nodeBus, actors, ready, due, relay, takeOver } = this;
+    const { nodeBus, actors, ready, due, relay, recovery } = this;
     const shards = taken.map(({ shard }) => shard);
     nodeBus.own(taken);
     actors.dropShards(new Set(shards));
     ready.reset();
     due.look();
     relay.taken(shards);
-    await takeOver.taken(shards);
+    await recovery.taken(shards);
   }
 
   lost(shards: readonly number[]): void {

@@ -12,7 +12,7 @@ import { TestStore } from '../store/run-store.fixture.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { HeldGrants } from './held-grants.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
-import { type HeldReport, TakeOver } from './take-over.ts';
+import { type HeldReport, LeaseRecovery } from './lease-recovery.ts';
 
 const LEASE_MS = 60_000;
 
@@ -31,7 +31,7 @@ describe('running runs of shards just taken', () => {
   let meanwhile: { read: () => Promise<unknown>; asked: () => Promise<unknown> };
   /** Tokens of claims that are not decided yet. */
   let claiming: Set<string>;
-  let takeOver: TakeOver;
+  let recovery: LeaseRecovery;
 
   before(async () => {
     db = await TestStore.open();
@@ -66,7 +66,7 @@ describe('running runs of shards just taken', () => {
       await meanwhile.read();
       return runs;
     };
-    takeOver = new TakeOver({
+    recovery = new LeaseRecovery({
       nodeId: 'here',
       store: { runningOf } as RunStore,
       actors: node.actors,
@@ -112,7 +112,7 @@ describe('running runs of shards just taken', () => {
   test("a run that a worker of this node holds continues under the worker's last sign of life", async () => {
     const run = await node.running();
     holdHere(run);
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.equal(leaseOf(run)?.nodeId, 'here');
     assert.equal(await statusOf(run), 'running');
   });
@@ -120,7 +120,7 @@ describe('running runs of shards just taken', () => {
   test('a run that a worker of another node holds has only the rest of its lease', async () => {
     const run = await node.running();
     peers.set('other', { grants: [holds(run, 45_000)], workerSessions: ['worker.1'] });
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.equal(leaseOf(run)?.nodeId, 'other');
     assert.ok((leaseOf(run)?.ageMs ?? 0) >= 45_000);
   });
@@ -128,7 +128,7 @@ describe('running runs of shards just taken', () => {
   test('a run whose worker is connected and does not hold it was never granted: queued again, uncounted', async () => {
     const run = await node.running();
     peers.set('other', { grants: [], workerSessions: ['worker.1'] });
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     await until('it is queued', async () => (await statusOf(run)) === 'queued');
     assert.equal((await db.load(run.facts.runId))?.attemptOpen, true);
     assert.equal(leaseOf(run), null);
@@ -137,7 +137,7 @@ describe('running runs of shards just taken', () => {
   test('the same if the worker reconnected on a later stream, but not if only an earlier one is known', async () => {
     const [back, before] = [await node.running({}, 'worker.2'), await node.running({}, 'other.7')];
     sessions = ['worker.3', 'other.6'];
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     await until('it is queued', async () => (await statusOf(back)) === 'queued');
     assert.equal(await statusOf(before), 'running');
     assert.equal(leaseOf(before)?.nodeId, null);
@@ -146,7 +146,7 @@ describe('running runs of shards just taken', () => {
   test('a run that no node reports waits for its lease, and so does one whose node does not answer', async () => {
     const run = await node.running();
     peers.set('silent', null);
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], [null, 'running']);
   });
 
@@ -154,7 +154,7 @@ describe('running runs of shards just taken', () => {
     const run = await node.running();
     await node.tell(run, recordStep(run.token, 1));
     sessions = ['worker.1'];
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     await until('it has a lease', () => leaseOf(run) !== null);
     assert.equal(await statusOf(run), 'running');
   });
@@ -164,7 +164,7 @@ describe('running runs of shards just taken', () => {
     keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);
     await until('its lease is there', () => leaseOf(run) !== null);
     sessions = ['worker.1'];
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], ['other', 'running']);
   });
 
@@ -179,7 +179,7 @@ describe('running runs of shards just taken', () => {
       const cancelled = () => node.tell(run, cancel);
       if (during === 'before') await cancelled();
       else meanwhile[during] = cancelled;
-      await takeOver.taken([0]);
+      await recovery.taken([0]);
       assert.deepEqual(notices, [`other ${run.facts.runId}`]);
       // The worker's reply to the notice ends the run.
       keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);
@@ -191,7 +191,7 @@ describe('running runs of shards just taken', () => {
     const run = await node.running();
     holdHere(run);
     meanwhile.read = () => node.tell(run, ask(run.token, 1));
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.deepEqual([leaseOf(run), keeper.leases.size], [null, 0]);
   });
 
@@ -199,7 +199,7 @@ describe('running runs of shards just taken', () => {
     const run = await node.running();
     sessions = ['worker.1'];
     claiming.add(run.token);
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     claiming.clear();
     await node.tell(run, recordStep(run.token, 1));
     assert.equal(await statusOf(run), 'running');
@@ -208,7 +208,7 @@ describe('running runs of shards just taken', () => {
   test('looks only at runs of the shards taken', async () => {
     const run = await node.running({ shard: 1 });
     sessions = ['worker.1'];
-    await takeOver.taken([0, 2]);
+    await recovery.taken([0, 2]);
     assert.equal(leaseOf(run), null);
     assert.equal(await statusOf(run), 'running');
   });
@@ -216,7 +216,7 @@ describe('running runs of shards just taken', () => {
   test('a read of the database is repeated until it succeeds', async () => {
     const run = await node.running();
     failReads = 3;
-    await takeOver.taken([0]);
+    await recovery.taken([0]);
     assert.equal(failReads, -1);
     assert.notEqual(leaseOf(run), null);
   });
@@ -224,7 +224,7 @@ describe('running runs of shards just taken', () => {
   test('a shard lost meanwhile is left to its next owner', async () => {
     const run = await node.running();
     failReads = 1_000;
-    const taken = takeOver.taken([0]);
+    const taken = recovery.taken([0]);
     await until('it was tried', () => failReads < 999);
     node.lose([0]);
     await taken;
@@ -235,7 +235,7 @@ describe('running runs of shards just taken', () => {
     const [asked, other] = [await node.running({ shard: 0 }), await node.running({ shard: 1 })];
     for (const run of [asked, other]) holdHere(run);
     sessions = ['worker.1'];
-    const report = takeOver.heldHere([{ shard: 0, epoch: 8 }]);
+    const report = recovery.heldHere([{ shard: 0, epoch: 8 }]);
     assert.deepEqual(
       report.grants.map((grant) => grant.runId),
       [asked.facts.runId],

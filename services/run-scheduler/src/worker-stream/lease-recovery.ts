@@ -29,7 +29,7 @@ export interface HeldReport {
 
 const ASK_MS = 2_000;
 
-export class TakeOver {
+export class LeaseRecovery {
   constructor(
     private readonly options: {
       readonly nodeId: string;
