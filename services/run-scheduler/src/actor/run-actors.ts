@@ -18,13 +18,15 @@ export interface RunListener {
   committed(before: Run | null, after: Run, effects: readonly Effect[]): void;
 }
 
+/** What a request gets whose key a run has: that run if the request is the same, a conflict if it is not. */
+export type Replay =
+  | { readonly kind: 'replayed'; readonly run: Run }
+  | { readonly kind: 'failed'; readonly code: 'idempotency_conflict' };
+
 export type StartOutcome =
   | { readonly kind: 'started'; readonly run: Run }
-  | { readonly kind: 'replayed'; readonly run: Run }
-  | {
-      readonly kind: 'failed';
-      readonly code: 'wrong_shard' | 'unavailable' | 'idempotency_conflict' | 'invalid_request';
-    };
+  | Replay
+  | { readonly kind: 'failed'; readonly code: 'wrong_shard' | 'unavailable' | 'invalid_request' };
 
 const IDLE_ACTORS_MAX = 2_048;
 const IDLE_MS = 5_000;
@@ -100,21 +102,23 @@ export class RunActors implements ActorHost {
     return outcome.code === 'key_taken' ? this.replay(facts) : { kind: 'failed', code: outcome.code };
   }
 
-  /** The run that has a taken key: the same request gets that run, any other a conflict. */
   private async replay(facts: RunFacts): Promise<StartOutcome> {
     // The other node's insert may not be visible at the first read.
     for (let look = 0; look < 2; look++) {
-      const run = await this.byKey(facts.orgId, facts.idempotencyHash).catch(() => null);
-      if (run === null) continue;
-      const same = Buffer.compare(run.facts.requestDigest, facts.requestDigest) === 0;
-      return same ? { kind: 'replayed', run } : { kind: 'failed', code: 'idempotency_conflict' };
+      const replay = await this.byKey(facts).catch(() => null);
+      if (replay !== null) return replay;
     }
     return { kind: 'failed', code: 'unavailable' };
   }
 
-  async byKey(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Run | null> {
+  /** Null: no run has the key. */
+  async byKey(request: Pick<RunFacts, 'orgId' | 'idempotencyHash' | 'requestDigest'>): Promise<Replay | null> {
+    const { orgId, idempotencyHash, requestDigest } = request;
     const found = await this.options.store.loadByKey([{ orgId, idempotencyHash }]);
-    return found.get(keyText(orgId, idempotencyHash)) ?? null;
+    const run = found.get(keyText(orgId, idempotencyHash));
+    if (run === undefined) return null;
+    const same = Buffer.compare(run.facts.requestDigest, requestDigest) === 0;
+    return same ? { kind: 'replayed', run } : { kind: 'failed', code: 'idempotency_conflict' };
   }
 
   /** The committed run, read from the database. */

@@ -6,8 +6,8 @@ import type { Run } from '../run/run.ts';
 import { conflict } from './start-run.ts';
 
 export async function lookupRun(actors: RunActors, request: LookupRun): Promise<Run> {
-  const run = await actors.byKey(request.orgId, request.idempotencyHash);
-  if (run === null) throw new ServiceError('not_found', 'No run has this key.');
-  if (Buffer.compare(run.facts.requestDigest, request.requestDigest) !== 0) throw conflict();
-  return run;
+  const replay = await actors.byKey(request);
+  if (replay === null) throw new ServiceError('not_found', 'No run has this key.');
+  if (replay.kind === 'failed') throw conflict();
+  return replay.run;
 }

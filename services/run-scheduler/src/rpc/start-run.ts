@@ -74,13 +74,13 @@ export class StartRuns {
 
   /** An organization with too many unfinished runs still gets those that were started before. */
   private async mustBeKnown(facts: RunFacts): Promise<void> {
-    if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) === null) throw tooManyUnfinished();
+    if ((await this.options.actors.byKey(facts)) === null) throw tooManyUnfinished();
   }
 
   /** A repeat gets its run, even if the files are gone. Files kept for a start that fails are swept. */
   private async keepFiles(files: NonNullable<StartRun['files']>, facts: RunFacts): Promise<void> {
     if (await this.options.files.keepFor(facts, files)) return;
-    if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return;
+    if ((await this.options.actors.byKey(facts)) !== null) return;
     const message = 'A file that the inputs name no longer exists.';
     const findings = [{ path: '', code: 'unknown_file', message }];
     throw new ServiceError('invalid_inputs', message, { findings });
@@ -89,7 +89,7 @@ export class StartRuns {
   /** Undefined for a repeat: it gets its run in any case, and files need not be copied for it. */
   private async keptOf(kept: KeptSteps, facts: RunFacts): Promise<KeptBeginning | undefined> {
     const { kept: parts, actors } = this.options;
-    if ((await actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return undefined;
+    if ((await actors.byKey(facts)) !== null) return undefined;
     return keptBeginning(parts, facts, kept);
   }
 
