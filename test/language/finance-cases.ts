@@ -44,6 +44,18 @@ export const financeCases: readonly ExampleCase[] = [
     },
   },
   {
+    method: 'release-payroll',
+    shows: 'a released payroll is paid once, in cents',
+    inputs: { month: '2026-10', total: 42000.5, people: 12 },
+    world: { 'POST bank.example.com/v2/batches': () => ({ json: { id: 'b_1' } }) },
+    answers: { release: { decision: 'release', note: 'As agreed' } },
+    expect: (run, world) => {
+      assert.deepEqual(run.result, { paid: true, note: 'As agreed' });
+      const sent = world.requests('POST bank.example.com/v2/batches').map(({ text }) => text);
+      assert.deepEqual(sent, [JSON.stringify({ reference: 'Payroll 2026-10', cents: 4200050 })]);
+    },
+  },
+  {
     method: 'pay-invoices',
     shows: 'two pages make one batch; a person releases it; each invoice is paid once, though one answer was lost',
     inputs: { due: '2026-02-01', release_above: 100 },
