@@ -39,6 +39,13 @@ export async function measureWorkerKilled(scale: number): Promise<string[]> {
       const rows = await running();
       return rows.length === 2 * HELD && rows;
     });
+    // A run whose grant no worker has accepted yet continues uncounted.
+    await until('each run has begun', async () => {
+      const [row] = await sql<{ steps: number }[]>`
+        select count(*)::integer as steps from scheduler.steps
+        where run_id = any(${held.map(({ runId }) => runId)}) and path = 'begun'`;
+      return row?.steps === held.length;
+    });
     // A session is one stream of a worker, which may have another one by now.
     const workerOf = (session: string) => session.slice(0, session.lastIndexOf('.'));
     const survivor = workerOf(first?.session ?? '');
