@@ -5,7 +5,20 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld' | 'usr' | 'aud' | 'bld' | 'file';
+export type IdPrefix =
+  | 'ver'
+  | 'run'
+  | 'upl'
+  | 'key'
+  | 'dlv'
+  | 'q'
+  | 'org'
+  | 'fld'
+  | 'usr'
+  | 'aud'
+  | 'bld'
+  | 'file'
+  | 'ep';
 
 /**
  * An id's prefix is its type, so that one cannot be used for another. A text gets it from `isId`, from what makes ids,
@@ -25,6 +38,7 @@ export type FileId = Id<'file'>;
 export type FolderId = Id<'fld'>;
 export type DeliveryId = Id<'dlv'>;
 export type AuditId = Id<'aud'>;
+export type EndpointId = Id<'ep'>;
 /** A method's id as its production form has it: what runs, queues and workers know it by. */
 export type ProductionId = `wf_${string}`;
 

@@ -28,7 +28,9 @@ const ID_TYPES = new Map([
   ['file_ids', 'FileId'],
   ['folder_id', 'FolderId'],
   ['delivery_id', 'DeliveryId'],
+  ['delivery_ids', 'DeliveryId'],
   ['audit_id', 'AuditId'],
+  ['endpoint_id', 'EndpointId'],
 ]);
 
 /** A string field with its comment, which ends with the field as proto/ declares it. */

@@ -7,6 +7,7 @@ import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
@@ -18,10 +19,12 @@ import { processCompiler, RecordingCompiler } from './build/recording-compiler.t
 import { busRegistryChanges } from './bus/bus-registry-changes.ts';
 import { RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
+import { EndpointSecrets, sealedEndpointSecrets } from './endpoint/endpoint-secrets.ts';
 import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
 import { SourceThreads } from './method/source-threads.ts';
 import { AbandonedUploads } from './retention/abandoned-uploads.ts';
 import { AccountRpcs } from './rpc/account-service.ts';
+import { EndpointRpcs } from './rpc/endpoint-service.ts';
 import { KnownSources } from './rpc/known-sources.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
 import {
@@ -35,6 +38,7 @@ import { UploadRpcs } from './rpc/upload-service.ts';
 import { AuditStore } from './store/audit-store.ts';
 import { BuildStore } from './store/build-store.ts';
 import { CreationStore } from './store/creation-store.ts';
+import { EndpointStore } from './store/endpoint-store.ts';
 import { KeyStore } from './store/key-store.ts';
 import { LocalRunStore } from './store/local-run-store.ts';
 import { MethodStore } from './store/method-store.ts';
@@ -42,6 +46,7 @@ import { OrganizationStore } from './store/organization-store.ts';
 import { PostgresAuditStore } from './store/postgres-audit-store.ts';
 import { PostgresBuildStore } from './store/postgres-build-store.ts';
 import { PostgresCreationStore } from './store/postgres-creation-store.ts';
+import { PostgresEndpointStore } from './store/postgres-endpoint-store.ts';
 import { PostgresKeyStore } from './store/postgres-key-store.ts';
 import { PostgresLocalRunStore } from './store/postgres-local-run-store.ts';
 import { PostgresMethodStore } from './store/postgres-method-store.ts';
@@ -79,6 +84,7 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
       served(MethodRegistryService, parts.resolve(MethodRegistryRpcs).handlers(), methodRequestSizes),
       served(AccountService, parts.resolve(AccountRpcs).handlers(), accountRequestSizes),
       served(UploadService, parts.resolve(UploadRpcs).handlers(), uploadRequestSizes),
+      served(EndpointService, parts.resolve(EndpointRpcs).handlers()),
       served(RunRecordService, parts.resolve(RunRecordRpcs).handlers(), runRecordRequestSizes),
     ],
     logger: logger.child({ part: 'rpc' }),
@@ -113,7 +119,9 @@ function child(
   parts.registerInstance(Database, database.sql);
   parts.registerInstance(Reader, new OrganizationReader({ sql: database.sql, role: readerRole('registry') }));
   parts.registerInstance(RegistryChanges, changes);
-  parts.registerInstance(WebhookSecrets, sealedWebhookSecrets(Buffer.from(config.secretsKey.reveal(), 'base64')));
+  const secretsKey = Buffer.from(config.secretsKey.reveal(), 'base64');
+  parts.registerInstance(WebhookSecrets, sealedWebhookSecrets(secretsKey));
+  parts.registerInstance(EndpointSecrets, sealedEndpointSecrets(secretsKey));
   parts.registerSingleton(OrganizationStore, PostgresOrganizationStore);
   parts.registerSingleton(UserStore, PostgresUserStore);
   parts.registerSingleton(RecipientStore, PostgresRecipientStore);
@@ -121,6 +129,7 @@ function child(
   parts.registerSingleton(SettingsStore, PostgresSettingsStore);
   parts.registerSingleton(AuditStore, PostgresAuditStore);
   parts.registerSingleton(KeyStore, PostgresKeyStore);
+  parts.registerSingleton(EndpointStore, PostgresEndpointStore);
   parts.registerSingleton(MethodStore, PostgresMethodStore);
   parts.registerSingleton(VersionStore, PostgresVersionStore);
   parts.registerSingleton(CreationStore, PostgresCreationStore);

@@ -8,6 +8,7 @@ import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
 import { openPool } from '@methods/postgres/pool';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
@@ -28,6 +29,7 @@ export interface RunningRegistry {
   readonly client: RegistryClient;
   readonly accounts: AccountClient;
   readonly uploads: Client<typeof UploadService>;
+  readonly endpoints: Client<typeof EndpointService>;
   readonly runs: Client<typeof RunRecordService>;
   /** The connection between the registry and its database. */
   readonly door: Door;
@@ -80,6 +82,7 @@ export async function startRegistry({
   const client = rpcClient(MethodRegistryService, `127.0.0.1:${registry.port}`);
   const accounts = rpcClient(AccountService, `127.0.0.1:${registry.port}`);
   const uploads = rpcClient(UploadService, `127.0.0.1:${registry.port}`);
+  const endpoints = rpcClient(EndpointService, `127.0.0.1:${registry.port}`);
   const runs = rpcClient(RunRecordService, `127.0.0.1:${registry.port}`);
   const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });
   return {
@@ -87,6 +90,7 @@ export async function startRegistry({
     client,
     accounts,
     uploads,
+    endpoints,
     runs,
     door,
     secretsKey,
@@ -96,6 +100,7 @@ export async function startRegistry({
       client.close();
       accounts.close();
       uploads.close();
+      endpoints.close();
       runs.close();
       await registry.stop();
       await sql.end({ timeout: 1 });

@@ -2,7 +2,17 @@
 import type { AuditId, OrgId } from '@methods/base/ids';
 import type { Doer, Party } from './doer.ts';
 
-export const TARGET_KINDS = ['method', 'version', 'key', 'member', 'settings', 'upload', 'run', 'session'] as const;
+export const TARGET_KINDS = [
+  'method',
+  'version',
+  'key',
+  'member',
+  'settings',
+  'upload',
+  'run',
+  'session',
+  'endpoint',
+] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
 interface AuditLine {

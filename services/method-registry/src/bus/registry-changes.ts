@@ -1,6 +1,6 @@
-// Notifies every process that caches keys, methods, sessions, members or settings of what to drop. Sent after the
+// Notifies every process that caches keys, methods, sessions, members, settings or endpoints of what to drop. Sent after the
 // commit and never waited for: caches also forget by age, so a message lost with NATS costs seconds, not correctness.
-import type { KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
+import type { EndpointId, KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 
 export interface RegistryChanges {
@@ -10,5 +10,6 @@ export interface RegistryChanges {
   /** Another role: cached tokens and sessions of theirs are out of date. */
   memberChanged(member: { readonly orgId: OrgId; readonly userId: UserId }): void;
   settingsChanged(orgId: OrgId): void;
+  endpointChanged(endpoint: { readonly orgId: OrgId; readonly endpointId: EndpointId }): void;
 }
 export const RegistryChanges: InjectionToken<RegistryChanges> = Symbol('RegistryChanges');

@@ -1,6 +1,7 @@
 // Ids and digests in requests. A malformed id names nothing, exactly as another organization's does: not_found for all.
 import {
   bareMethodId,
+  type EndpointId,
   type Id,
   type IdPrefix,
   isId,
@@ -22,6 +23,10 @@ export function orgIdOf(text: string): OrgId {
 
 export function keyIdOf(text: string): KeyId {
   return prefixed('key', text, 'service key');
+}
+
+export function endpointIdOf(text: string): EndpointId {
+  return prefixed('ep', text, 'endpoint');
 }
 
 export function userIdOf(text: string): UserId {

@@ -18,6 +18,7 @@ import {
 import { PostgresAuditStore } from './postgres-audit-store.ts';
 import { PostgresBuildStore } from './postgres-build-store.ts';
 import { PostgresCreationStore } from './postgres-creation-store.ts';
+import { PostgresEndpointStore } from './postgres-endpoint-store.ts';
 import { PostgresKeyStore } from './postgres-key-store.ts';
 import { PostgresLocalRunStore } from './postgres-local-run-store.ts';
 import { PostgresMethodStore } from './postgres-method-store.ts';
@@ -74,6 +75,9 @@ before(async () => {
     insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, revoked_at, created_by)
     select pg_temp.org(n), pg_temp.id('key_', n), 'k', sha256(n::text::bytea), repeat('x', 32)::bytea,
       case when n > 400 then now() end, '' from generate_series(1, 2000) n;
+    insert into registry.endpoints (org_id, endpoint_id, place, name, format, sealed_url, shown_url, events, sealed_secret, created_by)
+    select pg_temp.id('org_', n), pg_temp.id('ep_', n * 10 + k), k, 'e' || k, 'webhook', repeat('x', 32)::bytea, '', '{failed}', repeat('x', 32)::bytea, ''
+    from generate_series(1, 5000) n, generate_series(1, 3) k;
     insert into registry.methods (org_id, method_id, display_name, current_version, published_version, created_by)
     select pg_temp.org(n), pg_temp.id('', n), 'Method ' || n, pg_temp.id('ver_', n * 3), pg_temp.id('ver_', n * 3), pg_temp.id('usr_', n)
     from generate_series(1, ${ROWS}) n;
@@ -125,6 +129,7 @@ async function tour(turn: number): Promise<void> {
   try {
     await people(sql, reader, turn);
     await keys(sql, reader);
+    await endpoints(sql, reader, turn);
     await methods(sql, reader, turn);
     await recordings(sql, reader, turn);
   } finally {
@@ -214,6 +219,21 @@ async function keys(sql: Database, reader: Reader): Promise<void> {
   await store.sealedWebhookSecret(orgId, made.keyId);
   await store.sampleWebhookSecret();
   await store.revoke(made);
+}
+
+async function endpoints(sql: Database, reader: Reader, turn: number): Promise<void> {
+  const store = new PostgresEndpointStore(sql, reader);
+  const orgId = idOf('org_', 3);
+  const endpoint = { orgId, endpointId: newId('ep'), name: `n${turn}`, format: 'webhook', doer: DOER } as const;
+  const sealed = Buffer.alloc(40);
+  await store.create({ ...endpoint, sealedUrl: sealed, shownUrl: '', events: ['failed'], sealedSecret: sealed });
+  await store.change(endpoint, { name: null, url: null, events: null, paused: true });
+  await store.rotate(endpoint, sealed, 1_000);
+  await store.find(orgId, endpoint.endpointId);
+  await store.list(orgId);
+  await store.targets(orgId);
+  await store.events(orgId);
+  await store.remove(endpoint);
 }
 
 async function methods(sql: Database, reader: Reader, turn: number): Promise<void> {

@@ -1,0 +1,84 @@
+// An organization's endpoint: where it is notified of all its runs, and of which of their events.
+import type { EndpointId, OrgId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Party } from '../audit/doer.ts';
+
+/** Every event an endpoint may take. */
+export const ENDPOINT_EVENTS = [
+  'needs_input',
+  'question.reminded',
+  'question.escalated',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
+export type EndpointEvent = (typeof ENDPOINT_EVENTS)[number];
+
+const ENDPOINT_FORMATS = ['webhook', 'slack', 'teams'] as const;
+export type EndpointFormat = (typeof ENDPOINT_FORMATS)[number];
+
+export const ENDPOINTS_MAX = 20;
+/** How long an earlier secret may sign too. */
+const OVERLAP_MS_MAX = 7 * 86_400_000;
+
+export interface Endpoint {
+  readonly orgId: OrgId;
+  readonly endpointId: EndpointId;
+  readonly name: string;
+  readonly format: EndpointFormat;
+  /** What people see of the URL. */
+  readonly shownUrl: string;
+  readonly events: readonly EndpointEvent[];
+  readonly paused: boolean;
+  readonly createdAt: Date;
+  readonly createdBy: Party;
+  /** Until when an earlier secret signs too; null: none does. */
+  readonly earlierUntil: Date | null;
+}
+
+/** With what its webhooks are sent by, sealed. */
+export interface SealedTarget extends Pick<Endpoint, 'orgId' | 'endpointId' | 'name' | 'format' | 'events' | 'paused'> {
+  readonly sealedUrl: Buffer;
+  readonly sealedSecret: Buffer;
+  /** Newest first. */
+  readonly earlier: readonly { readonly sealed: Buffer; readonly until: Date }[];
+  readonly changedAt: Date;
+}
+
+/** @throws ServiceError invalid_request. */
+export function endpointFormat(text: string): EndpointFormat {
+  const format = ENDPOINT_FORMATS.find((known) => known === text);
+  if (format === undefined) throw refused('format', `format is ${ENDPOINT_FORMATS.join(', ')}.`);
+  return format;
+}
+
+/** Each once, in the order of the list above. @throws ServiceError invalid_request. */
+export function endpointEvents(names: readonly string[]): readonly EndpointEvent[] {
+  const unknown = names.find((name) => !ENDPOINT_EVENTS.some((known) => known === name));
+  if (unknown !== undefined || names.length === 0) {
+    throw refused('events', `events has at least one of ${ENDPOINT_EVENTS.join(', ')}.`);
+  }
+  return ENDPOINT_EVENTS.filter((event) => names.includes(event));
+}
+
+/** @throws ServiceError invalid_request. */
+export function overlapMs(ms: number): number {
+  if (ms > OVERLAP_MS_MAX) throw refused('overlap_ms', `overlap_ms is at most ${OVERLAP_MS_MAX}, 7 days.`);
+  return ms;
+}
+
+/** The URL of a chat is a secret as a whole, and of other URLs the query may be one. */
+export function shownUrl(format: EndpointFormat, url: string): string {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw refused('url', 'The URL cannot be read.');
+  }
+  if (format !== 'webhook') return `${parsed.origin}/…`;
+  return `${parsed.origin}${parsed.pathname}${parsed.search === '' ? '' : '?…'}`;
+}
+
+function refused(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
+}

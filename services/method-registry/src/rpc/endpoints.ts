@@ -1,0 +1,156 @@
+// What admins do with their organization's endpoints, and what the services that notify them ask.
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type {
+  ChangeEndpointRequest,
+  CreateEndpointRequest,
+  DeleteEndpointRequest,
+  GetEndpointEventsRequest,
+  GetEndpointTargetsRequest,
+  ListEndpointsRequest,
+  RotateEndpointRequest,
+} from '@methods/proto/registry/v1/endpoint_service_pb';
+import { inject, injectable } from 'tsyringe';
+import { RegistryChanges } from '../bus/registry-changes.ts';
+import {
+  type Endpoint,
+  endpointEvents,
+  endpointFormat,
+  overlapMs,
+  type SealedTarget,
+  shownUrl,
+} from '../endpoint/endpoint.ts';
+import { EndpointSecrets } from '../endpoint/endpoint-secrets.ts';
+import { type EndpointAct, EndpointStore } from '../store/endpoint-store.ts';
+import { boundedText } from '../text/bounded-text.ts';
+import { doerOf } from './request-doer.ts';
+import { endpointIdOf, orgIdOf } from './request-ids.ts';
+
+const NAME = { min: 1, max: 200 };
+const URL_TEXT = { min: 1, max: 2_048 };
+
+@injectable()
+export class Endpoints {
+  constructor(
+    @inject(EndpointStore) private readonly endpoints: EndpointStore,
+    @inject(EndpointSecrets) private readonly secrets: EndpointSecrets,
+    @inject(RegistryChanges) private readonly changes: RegistryChanges,
+  ) {}
+
+  async list(request: ListEndpointsRequest) {
+    return { endpoints: (await this.endpoints.list(orgIdOf(request.orgId))).map(endpointMessage) };
+  }
+
+  async create(request: CreateEndpointRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const endpointId = newId('ep');
+    const format = endpointFormat(request.format);
+    const url = boundedText('url', request.url, URL_TEXT);
+    const { secret, sealed } = this.secrets.createSecret({ orgId, endpointId });
+    const endpoint = await this.endpoints.create({
+      orgId,
+      endpointId,
+      name: boundedText('name', request.name, NAME),
+      format,
+      sealedUrl: this.secrets.sealUrl({ orgId, endpointId }, url),
+      shownUrl: shownUrl(format, url),
+      events: endpointEvents(request.events),
+      sealedSecret: sealed,
+      doer: doerOf(request.doer),
+    });
+    this.changes.endpointChanged(endpoint);
+    return { endpoint: endpointMessage(endpoint), webhookSecret: format === 'webhook' ? secret : '' };
+  }
+
+  /** Emitted at a repeat too: the first message may have been lost. */
+  async change(request: ChangeEndpointRequest) {
+    const act = actOf(request);
+    const { name, url, events, paused } = request;
+    const changed = await this.endpoints.change(act, {
+      name: name === undefined ? null : boundedText('name', name, NAME),
+      url: url === undefined ? null : await this.sealedUrl(act, boundedText('url', url, URL_TEXT)),
+      events: events === undefined ? null : endpointEvents(events.events),
+      paused: paused ?? null,
+    });
+    this.changes.endpointChanged(changed);
+    return { endpoint: endpointMessage(changed) };
+  }
+
+  async remove(request: DeleteEndpointRequest) {
+    const act = actOf(request);
+    await this.endpoints.remove(act);
+    this.changes.endpointChanged(act);
+    return {};
+  }
+
+  async rotate(request: RotateEndpointRequest) {
+    const act = actOf(request);
+    const ms = overlapMs(request.overlapMs);
+    const { format } = await this.endpoints.find(act.orgId, act.endpointId);
+    if (format !== 'webhook') {
+      const message = 'A chat checks no signature, so its endpoint has no secret.';
+      throw new ServiceError('invalid_request', message, { findings: [{ path: '', code: 'format', message }] });
+    }
+    const { secret, sealed } = this.secrets.createSecret(act);
+    const endpoint = await this.endpoints.rotate(act, sealed, ms);
+    this.changes.endpointChanged(endpoint);
+    return { endpoint: endpointMessage(endpoint), webhookSecret: secret };
+  }
+
+  async targets(request: GetEndpointTargetsRequest) {
+    const targets = await this.endpoints.targets(orgIdOf(request.orgId));
+    return { targets: targets.map((target) => this.targetMessage(target)) };
+  }
+
+  async events(request: GetEndpointEventsRequest) {
+    return { events: [...(await this.endpoints.events(orgIdOf(request.orgId)))] };
+  }
+
+  private async sealedUrl(act: EndpointAct, url: string) {
+    const { format } = await this.endpoints.find(act.orgId, act.endpointId);
+    return { sealed: this.secrets.sealUrl(act, url), shown: shownUrl(format, url) };
+  }
+
+  private targetMessage(target: SealedTarget) {
+    const { endpointId, name, format, events, paused, changedAt } = target;
+    const isSigned = format === 'webhook';
+    const earlier = target.earlier.map(({ sealed, until }) => ({
+      secret: this.secrets.openSecret(target, sealed),
+      untilMs: until.getTime(),
+    }));
+    return {
+      endpointId,
+      name,
+      format,
+      events: [...events],
+      paused,
+      url: this.secrets.openUrl(target, target.sealedUrl),
+      secret: isSigned ? this.secrets.openSecret(target, target.sealedSecret) : '',
+      earlier: isSigned ? earlier : [],
+      changedAtMs: changedAt.getTime(),
+    };
+  }
+}
+
+function actOf(request: ChangeEndpointRequest | DeleteEndpointRequest | RotateEndpointRequest): EndpointAct {
+  return {
+    orgId: orgIdOf(request.orgId),
+    endpointId: endpointIdOf(request.endpointId),
+    doer: doerOf(request.doer),
+  };
+}
+
+function endpointMessage(endpoint: Endpoint) {
+  return {
+    orgId: endpoint.orgId,
+    endpointId: endpoint.endpointId,
+    name: endpoint.name,
+    format: endpoint.format,
+    shownUrl: endpoint.shownUrl,
+    events: [...endpoint.events],
+    paused: endpoint.paused,
+    createdAtMs: endpoint.createdAt.getTime(),
+    createdBy: { ...endpoint.createdBy },
+    earlierUntilMs: endpoint.earlierUntil?.getTime() ?? 0,
+  };
+}
