@@ -80,6 +80,18 @@ describe('a webhook signature', () => {
     refused('stale', () => verifySignature(BODY, header, SECRET, { nowS: NOW_S + 11, toleranceS: 10 }));
   });
 
+  test('has one of each secret while it is rotated, and any of them is enough', () => {
+    const [before, now, other] = ['1', '2', '3'].map((end) => `${SECRET.slice(0, -1)}${end}`) as [
+      string,
+      string,
+      string,
+    ];
+    const header = signatureHeader([now, before], NOW_S, BODY);
+    for (const secret of [now, before]) verifySignature(BODY, header, secret, { nowS: NOW_S });
+    refused('mismatch', () => verifySignature(BODY, header, other, { nowS: NOW_S }));
+    refused('mismatch', () => verifySignature(`${BODY} `, header, now, { nowS: NOW_S }));
+  });
+
   test('is called stale only when it is authentic', () => {
     const header = signatureHeader(SECRET, NOW_S, BODY);
     refused('mismatch', () => verifySignature(`${BODY} `, header, SECRET, { nowS: NOW_S + 9_999 }));
@@ -105,7 +117,8 @@ describe('a webhook signature', () => {
     `t=${NOW_S}, v1=${hex}`,
     `t=${NOW_S},v1=${hex}\n`,
     ` t=${NOW_S},v1=${hex}`,
-    `t=${NOW_S},v1=${hex},v1=${hex}`,
+    `t=${NOW_S}${`,v1=${hex}`.repeat(6)}`,
+    `t=${NOW_S},v1=${hex},v0=${hex}`,
   ]) {
     test(`is malformed as ${JSON.stringify(header.replaceAll(hex, '<hex>'))}`, () => {
       refused('malformed', () => verifySignature(BODY, header, SECRET, { nowS: NOW_S }));

@@ -1,7 +1,8 @@
-// The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`.
+// The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`. While a secret is
+// rotated there is a `v1` of each that signs.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-const HEADER = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+const HEADER = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64}){1,5})$/;
 const TOLERANCE_S = 300;
 
 export type SignatureFault = 'malformed' | 'stale' | 'mismatch';
@@ -14,8 +15,14 @@ export class SignatureError extends Error {
   }
 }
 
-export function signatureHeader(secret: string, timestampS: number, rawBody: string | Uint8Array): string {
-  return `t=${timestampS},v1=${mac(secret, String(timestampS), rawBody).toString('hex')}`;
+export function signatureHeader(
+  secrets: string | readonly string[],
+  timestampS: number,
+  rawBody: string | Uint8Array,
+): string {
+  const all = typeof secrets === 'string' ? [secrets] : secrets;
+  const macs = all.map((secret) => `,v1=${mac(secret, String(timestampS), rawBody).toString('hex')}`);
+  return `t=${timestampS}${macs.join('')}`;
 }
 
 export interface VerifyOptions {
@@ -26,7 +33,7 @@ export interface VerifyOptions {
 }
 
 /**
- * Returns when the header signs exactly these bytes. Compares in constant time, and before the timestamp: only an
+ * Returns when a signature of the header signs exactly these bytes. Compares in constant time, and before the timestamp: only an
  * authentic header is called stale.
  * @throws SignatureError malformed, mismatch or stale.
  */
@@ -36,9 +43,13 @@ export function verifySignature(
   secret: string,
   { nowS, toleranceS = TOLERANCE_S }: VerifyOptions,
 ): void {
-  const [, timestamp, hex] = HEADER.exec(header) ?? [];
-  if (timestamp === undefined || hex === undefined) throw new SignatureError('malformed');
-  if (!timingSafeEqual(mac(secret, timestamp, rawBody), Buffer.from(hex, 'hex'))) throw new SignatureError('mismatch');
+  const [, timestamp, signatures] = HEADER.exec(header) ?? [];
+  if (timestamp === undefined || signatures === undefined) throw new SignatureError('malformed');
+  const expected = mac(secret, timestamp, rawBody);
+  // All are compared, so that the time does not say which one matches.
+  const all = signatures.split(',v1=').slice(1);
+  const matching = all.filter((hex) => timingSafeEqual(expected, Buffer.from(hex, 'hex')));
+  if (matching.length === 0) throw new SignatureError('mismatch');
   if (Math.abs(nowS - Number(timestamp)) > toleranceS) throw new SignatureError('stale');
 }
 
