@@ -10,6 +10,7 @@ import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { askSettings } from '@methods/rpc/ask-settings';
 import { rpcClient } from '@methods/rpc/client';
@@ -18,6 +19,7 @@ import { container } from 'tsyringe';
 import { followRegistry } from './bus/registry-changes.ts';
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
+import { chatMessage } from './chat/chat-message.ts';
 import type { Config } from './config.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
 import { linkService } from './rpc/link-service.ts';
@@ -31,6 +33,7 @@ import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
 import { AddressPlaces } from './webhook/address-places.ts';
+import { askEndpointTargets } from './webhook/ask-endpoint-targets.ts';
 import { LocalNames } from './webhook/local-names.ts';
 import { NameResolver } from './webhook/name-resolver.ts';
 import { NameServers } from './webhook/name-servers.ts';
@@ -62,6 +65,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   // What the registry knows of organizations and their keys.
   const registry = rpcClient(MethodRegistryService, config.methodRegistryUrl);
   const accounts = rpcClient(AccountService, config.methodRegistryUrl);
+  const endpointCalls = rpcClient(EndpointService, config.methodRegistryUrl);
   const settingsOf = (orgId: OrgId) => askSettings(accounts, orgId, REGISTRY_TIMEOUT_MS);
   const askHosts = async (orgId: OrgId): Promise<readonly string[]> => {
     const settings = await settingsOf(orgId);
@@ -75,6 +79,8 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     const { member } = await accounts.getMember({ orgId, userId }, { timeoutMs: REGISTRY_TIMEOUT_MS });
     return member?.disabledAtMs === 0;
   };
+  const askTargets = (orgId: OrgId) => askEndpointTargets(endpointCalls, orgId, REGISTRY_TIMEOUT_MS);
+  const endpoints = new RegistryAnswers({ ask: askTargets, clock });
   const hosts = new RegistryAnswers({ ask: askHosts, clock });
   const access = new RegistryAnswers({ ask: askAccess, clock });
   const secrets = new RegistryAnswers({ ask: askSecret, clock });
@@ -87,6 +93,8 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const sender = new WebhookSender({
     policy: config.webhookUrls,
     secrets,
+    endpoints,
+    chatMessage: async (delivery, format) => chatMessage(delivery, format, null),
     hosts,
     resolve: resolver.resolve,
     places: new AddressPlaces({ ...ADDRESS_PLACES, clock }),
@@ -110,6 +118,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   });
   const intake = new RunEventIntake({
     store: (planned) => storeDeliveries(sql, planned),
+    endpoints: (orgId) => endpoints.get(orgId),
     storedEvents: (events) => storedEvents(sql, events),
     clock,
     publish: (subject, bytes) => bus.publish(subject, bytes),
@@ -135,9 +144,11 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
       hosts.forget(orgId);
       retention.changed(orgId);
     },
+    onEndpointsChanged: (orgId) => endpoints.forget(orgId),
     onMemberChanged: (orgId, id) => access.forget(orgId, id as UserId),
     onMissed() {
       hosts.forgetAll();
+      endpoints.forgetAll();
       access.forgetAll();
     },
   });
@@ -146,6 +157,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     database,
     { stop: () => registry.close() },
     { stop: () => accounts.close() },
+    { stop: () => endpointCalls.close() },
     server,
     sweep,
     dispatcher,

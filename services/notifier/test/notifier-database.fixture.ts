@@ -40,6 +40,8 @@ export function planned(fields: Partial<PlannedDelivery> = {}): PlannedDelivery 
     runId: newRunId(0),
     seq: 1,
     url: 'https://hook.example/in',
+    endpointId: '',
+    kind: 'webhook',
     host: 'hook.example',
     event: 'succeeded',
     keyId: newId('key'),

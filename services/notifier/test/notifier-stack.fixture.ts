@@ -8,12 +8,14 @@ import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { RegistryChangedSchema, RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { decoder, encoder } from '@methods/rpc/message-codec';
 import { RpcServer } from '@methods/rpc/server';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { composeNotifier, type Notifier } from '../src/composition.ts';
 import { readConfig } from '../src/config.ts';
+import type { EndpointTarget } from '../src/delivery/endpoint-target.ts';
 import { type NotifierDatabase, notifierDatabase } from './notifier-database.fixture.ts';
 
 export const SECRET = 'whsec_0123456789';
@@ -32,6 +34,8 @@ export interface NotifierStack extends AsyncDisposable {
    * false.
    */
   setWebhookHosts(orgId: OrgId, hosts: string[], told?: boolean): void;
+  /** The organization's endpoints from now on, announced over the bus. */
+  setEndpoints(orgId: OrgId, endpoints: readonly EndpointTarget[]): void;
   /** Outbox ids in the order they were confirmed, repeats included. */
   readonly confirmed: readonly string[];
   /** The environment of a notifier of this stack. */
@@ -74,6 +78,10 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
     setWebhookHosts(orgId, hosts, told = true) {
       registry.webhookHosts.set(orgId, hosts);
       if (told) bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'settings', id: orgId }));
+    },
+    setEndpoints(orgId, endpoints) {
+      registry.endpoints.set(orgId, endpoints);
+      bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'endpoint', id: orgId }));
     },
     confirmed,
     environment,
@@ -118,6 +126,7 @@ function connected(bus: Bus): Promise<void> {
 /** Knows one secret for every key, except the key `key_unknown`. Comes back on the port it had. */
 class RegistryStandIn {
   readonly webhookHosts = new Map<string, string[]>();
+  readonly endpoints = new Map<string, readonly EndpointTarget[]>();
   private server: RpcServer | null = null;
   port = 0;
 
@@ -129,12 +138,14 @@ class RegistryStandIn {
     const getSettings = ({ orgId }: { orgId: OrgId }) => ({
       settings: { retentionDays: 30, webhookHosts: this.webhookHosts.get(orgId) ?? [] },
     });
+    const getEndpointTargets = ({ orgId }: { orgId: OrgId }) => ({ targets: this.endpoints.get(orgId) ?? [] });
     const listen = `127.0.0.1:${this.port}`;
     this.server = new RpcServer({
       listen,
       services: [
         [MethodRegistryService, { getWebhookSecret }],
         [AccountService, { getSettings }],
+        [EndpointService, { getEndpointTargets }],
       ],
       logger: silentLogger,
       graceMs: 100,

@@ -46,11 +46,13 @@ function faultOf(message: RunEventMessage): string | null {
 
 function changeOf(message: RunEventMessage): RunChange | string {
   switch (message.event) {
-    case 'needs_input': {
-      const { question } = message;
+    case 'needs_input':
+    case 'question.reminded':
+    case 'question.escalated': {
+      const { question, event } = message;
       if (question === undefined) return 'no question';
       const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
-      return { event: 'needs_input', question: { ...question, show } };
+      return { event, question: { ...question, show } };
     }
     case 'succeeded':
       return { event: 'succeeded', resultJson: message.resultJson };

@@ -1,5 +1,5 @@
-// Receives over the bus that an organization's settings or one of its members have changed. Without a bus, what is
-// cached of them expires by age.
+// Receives over the bus that an organization's settings, endpoints or one of its members have changed. Without a
+// bus, what is cached of them expires by age.
 import type { OrgId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
@@ -8,6 +8,7 @@ import { decoder } from '@methods/rpc/message-codec';
 
 export interface RegistryChangeListener {
   onSettingsChanged(orgId: OrgId): void;
+  onEndpointsChanged(orgId: OrgId): void;
   /** `id` is the member's. */
   onMemberChanged(orgId: OrgId, id: string): void;
   /** Changes emitted while the bus was unavailable are lost. */
@@ -22,6 +23,7 @@ export function followRegistry(bus: Pick<Bus, 'subscribe' | 'onConnected'>, list
     for (const { data } of messages) {
       const { kind, orgId, id } = decode(Buffer.from(data));
       if (kind === 'settings') listener.onSettingsChanged(orgId);
+      if (kind === 'endpoint') listener.onEndpointsChanged(orgId);
       if (kind === 'member') listener.onMemberChanged(orgId, id);
     }
   });

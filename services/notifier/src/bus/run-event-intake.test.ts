@@ -27,7 +27,16 @@ function intake(
 ) {
   const fates = { acked: 0, refused: 0 };
   const storedEvents = async () => new Set<string>();
-  const parts = { store, storedEvents, clock, publish: () => true, onStored: () => {}, logger: silentLogger };
+  const endpoints = async () => [];
+  const parts = {
+    store,
+    endpoints,
+    storedEvents,
+    clock,
+    publish: () => true,
+    onStored: () => {},
+    logger: silentLogger,
+  };
   const taking = new RunEventIntake(parts);
   const message = (event: Event) => ({
     data: encode(event),

@@ -1,17 +1,17 @@
 // Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus. The order
 // is the guarantee: nothing is confirmed before it is durable, and a crash in between means it comes again.
 import type { Clock, Timer } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { EventMessage } from '@methods/bus/event-consumer';
 import { runEventStored } from '@methods/bus/subjects';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { encoder } from '@methods/rpc/message-codec';
-import { chooseAnswerer } from '../delivery/choose-answerer.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
-import { earlierEvent, eventName, tooEarly } from '../delivery/event-order.ts';
-import { planDelivery } from '../delivery/plan-delivery.ts';
+import type { EndpointTarget } from '../delivery/endpoint-target.ts';
+import { earlierEvent, eventName, keepsOrder, tooEarly } from '../delivery/event-order.ts';
+import { planDeliveries } from '../delivery/plan-delivery.ts';
 import type { RunEvent } from '../delivery/run-event.ts';
 import type { EventKey } from '../store/stored-events.ts';
 import { writeApart } from '../store/write-apart.ts';
@@ -23,6 +23,8 @@ export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
 export interface RunEventIntakeOptions {
   /** One statement; durable when it resolves. Known deliveries are ignored. */
   readonly store: (planned: readonly PlannedDelivery[]) => Promise<unknown>;
+  /** Endpoints of an organization; rejects when they are unknown right now. */
+  readonly endpoints: (orgId: OrgId) => Promise<readonly EndpointTarget[]>;
   /** Names of those that are stored. */
   readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
   readonly clock: Clock;
@@ -52,10 +54,10 @@ const COMES_AGAIN_MS = 2_000;
 /** An event whose earlier one another node is storing right now, or whose earlier one was lost and will be repeated. */
 const EARLIER_COMES_MS = 250;
 
-/** An event that is to be stored. */
+/** An event and what it leads to. */
 interface Planned {
   readonly outboxId: string;
-  readonly delivery: PlannedDelivery;
+  readonly deliveries: readonly PlannedDelivery[];
 }
 
 export class RunEventIntake implements Stoppable {
@@ -149,48 +151,113 @@ export class RunEventIntake implements Stoppable {
 
   private async storeBatch(messages: readonly IncomingEvent[]): Promise<void> {
     const heard = messages.map((message) => ({ message, decoded: decodeRunEvent(message.data) }));
-    const planned: Planned[] = [];
+    const stored = new Set<DecodedEvent>();
+    let deliveries = 0;
     let early: ReadonlySet<string>;
     try {
-      early = await this.early(heard.flatMap(({ decoded }) => (decoded.ok ? [decoded.event] : [])));
-      for (const { decoded } of heard) this.plan(decoded, early, planned);
-      await writeApart(
-        planned,
-        (part) => this.options.store(part.map(({ delivery }) => delivery)),
-        ({ outboxId }, code) => this.tellRefused(outboxId, code),
+      const endpoints = await this.endpointsOf(heard.map(({ decoded }) => decoded));
+      early = await this.early(
+        heard.flatMap(({ decoded }) => (decoded.ok ? [decoded.event] : [])),
+        endpoints,
       );
+      const all = heard.map(({ decoded }) => decoded);
+      deliveries = await this.storeAllOf(all, { early, endpoints }, stored);
     } catch (error) {
       this.options.logger.warn({ error, events: messages.length }, 'run events could not be stored; they come again');
       for (const message of messages) message.nak(COMES_AGAIN_MS);
       return;
     }
     const isEarly = ({ decoded }: (typeof heard)[number]) => decoded.ok && early.has(eventName(decoded.event));
-    const done = heard.filter((one) => !isEarly(one));
+    const done = heard.filter(({ decoded }) => stored.has(decoded));
     this.confirm(done.map(({ decoded }) => decoded.outboxId).filter((outboxId) => outboxId !== ''));
-    for (const { message } of done) message.ack();
-    for (const { message } of heard.filter(isEarly)) message.nak(EARLIER_COMES_MS);
-    if (planned.length > 0) this.options.onStored();
+    for (const one of heard) {
+      if (stored.has(one.decoded)) one.message.ack();
+      else one.message.nak(isEarly(one) ? EARLIER_COMES_MS : COMES_AGAIN_MS);
+    }
+    if (deliveries > 0) this.options.onStored();
   }
 
-  /** A malformed event stays malformed: it is confirmed and logged, or it would come again forever. */
-  private plan(decoded: DecodedEvent, early: ReadonlySet<string>, planned: Planned[]): void {
+  /** By organization; those whose endpoints are unknown right now are left out, and their events come again. */
+  private async endpointsOf(heard: readonly DecodedEvent[]): Promise<ReadonlyMap<OrgId, readonly EndpointTarget[]>> {
+    const orgIds = new Set(heard.flatMap((decoded) => (decoded.ok ? [decoded.event.orgId] : [])));
+    const asked = await Promise.all(
+      Array.from(orgIds, async (orgId) => {
+        const targets = await this.options.endpoints(orgId).catch(() => null);
+        return targets === null ? [] : [[orgId, targets] as const];
+      }),
+    );
+    return new Map(asked.flat());
+  }
+
+  /**
+   * In their order, as many in one statement as it takes. `stored` gets those that need not come again. Returns
+   * the number of deliveries.
+   */
+  private async storeAllOf(
+    heard: readonly DecodedEvent[],
+    { early, endpoints }: { early: ReadonlySet<string>; endpoints: ReadonlyMap<OrgId, readonly EndpointTarget[]> },
+    stored: Set<DecodedEvent>,
+  ): Promise<number> {
+    let gathered: Planned[] = [];
+    let bytes = 0;
+    let count = 0;
+    const flush = async () => {
+      const part = gathered;
+      gathered = [];
+      bytes = 0;
+      await writeApart(
+        part,
+        (planned) => this.options.store(planned.flatMap(({ deliveries }) => deliveries)),
+        ({ outboxId }, code) => this.tellRefused(outboxId, code),
+      );
+    };
+    for (const decoded of heard) {
+      const planned = this.plan(decoded, early, endpoints);
+      if (planned === null) continue;
+      stored.add(decoded);
+      if (planned.deliveries.length === 0) continue;
+      gathered.push(planned);
+      count += planned.deliveries.length;
+      bytes += planned.deliveries.reduce((sum, { body }) => sum + body.length, 0);
+      if (bytes >= BATCH_BYTES_MAX) await flush();
+    }
+    await flush();
+    return count;
+  }
+
+  /**
+   * Null: it comes again. A malformed event stays malformed: it is confirmed and logged, or it would come again forever.
+   */
+  private plan(
+    decoded: DecodedEvent,
+    early: ReadonlySet<string>,
+    endpoints: ReadonlyMap<OrgId, readonly EndpointTarget[]>,
+  ): Planned | null {
     const { outboxId } = decoded;
-    if (!decoded.ok) return this.tellRefused(outboxId, decoded.fault);
-    if (!hasWebhook(decoded.event) || early.has(eventName(decoded.event))) return;
+    const refused = (fault: string) => {
+      this.tellRefused(outboxId, fault);
+      return { outboxId, deliveries: [] };
+    };
+    if (!decoded.ok) return refused(decoded.fault);
+    const targets = endpoints.get(decoded.event.orgId);
+    if (targets === undefined || early.has(eventName(decoded.event))) return null;
     try {
-      planned.push({ outboxId, delivery: planDelivery(decoded.event, newId('dlv')) });
+      return { outboxId, deliveries: planDeliveries(decoded.event, targets, () => newId('dlv')) };
     } catch {
-      this.tellRefused(outboxId, 'no webhook can be made of it');
+      return refused('no webhook can be made of it');
     }
   }
 
   /** Names of the events whose run has an earlier one that is not stored yet. */
-  private async early(events: readonly RunEvent[]): Promise<ReadonlySet<string>> {
+  private async early(
+    events: readonly RunEvent[],
+    endpoints: ReadonlyMap<OrgId, readonly EndpointTarget[]>,
+  ): Promise<ReadonlySet<string>> {
     const nowMs = this.options.clock.wallMs();
-    const ordered = events.filter(hasWebhook);
+    const ordered = events.filter((event) => keepsOrder(event, endpoints.get(event.orgId) ?? []));
     const earlier = ordered.map((event) => earlierEvent(event, nowMs)).filter((event) => event !== null);
     if (earlier.length === 0) return new Set();
-    return tooEarly(ordered, await this.options.storedEvents(earlier), nowMs);
+    return tooEarly(events, new Set(ordered), await this.options.storedEvents(earlier), nowMs);
   }
 
   private tellRefused(outboxId: string, fault: string): void {
@@ -200,8 +267,4 @@ export class RunEventIntake implements Stoppable {
   private confirm(outboxIds: readonly string[]): void {
     if (outboxIds.length > 0) this.options.publish(runEventStored, this.encode({ outboxIds: [...outboxIds] }));
   }
-}
-
-function hasWebhook(event: RunEvent): boolean {
-  return chooseAnswerer(event).application;
 }

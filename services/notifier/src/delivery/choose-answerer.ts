@@ -2,7 +2,7 @@
 import type { RunEvent } from './run-event.ts';
 
 export interface Told {
-  /** Through the run's webhook. */
+  /** Through the run's webhook; only endpoints of the organization are reminded. */
   readonly application: boolean;
   /** Only of questions, and only when the team answers. */
   readonly team: boolean;
@@ -11,7 +11,7 @@ export interface Told {
 /** With both a webhook and the team both are notified, and the first answer wins. */
 export function chooseAnswerer(event: RunEvent): Told {
   return {
-    application: event.webhookUrl !== '',
+    application: event.webhookUrl !== '' && !event.change.event.startsWith('question.'),
     team: event.change.event === 'needs_input' && event.answerBy === 'team',
   };
 }

@@ -1,17 +1,26 @@
 // A delivery: one event of one run on its way to one URL, and the outcome of each try.
-import type { DeliveryId, KeyId, OrgId, RunId } from '@methods/base/ids';
+import type { DeliveryId, EndpointId, KeyId, OrgId, RunId } from '@methods/base/ids';
 
-/** pending ends in one of the others: a 2xx, a 410, or no try left. */
-export type DeliveryStatus = 'pending' | EndStatus;
-export type EndStatus = 'delivered' | 'exhausted' | 'stopped';
+/** pending ends in one of the others: a 2xx, no try left, or a 410, also where its endpoint is gone or paused. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export type EndStatus = Exclude<DeliveryStatus, 'pending'>;
 
-/** A new delivery of an event; `body` is sent byte for byte at every try. */
+/** To the URL of a run, to an organization's endpoint, or to its chat. */
+export const DELIVERY_KINDS = ['webhook', 'endpoint', 'slack', 'teams'] as const;
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+/** A new delivery of an event; `body` is sent byte for byte at every try, or is what a chat's message is made of. */
 export interface PlannedDelivery {
   readonly orgId: OrgId;
   readonly deliveryId: DeliveryId;
   readonly runId: RunId;
   readonly seq: number;
+  /** Empty for an endpoint, which is asked for it at each try. */
   readonly url: string;
+  /** Empty: to the run's own URL. */
+  readonly endpointId: EndpointId | '';
+  readonly kind: DeliveryKind;
   /** Name or address in the URL; the bound on sends to one host counts by it. Empty when the URL cannot be read. */
   readonly host: string;
   readonly event: string;
@@ -46,11 +55,15 @@ export interface DeliveryRecord {
   readonly runId: RunId;
   readonly seq: number;
   readonly url: string;
+  readonly endpointId: EndpointId | '';
+  readonly kind: DeliveryKind;
   readonly event: string;
   readonly status: DeliveryStatus;
   readonly createdAtMs: number;
   /** 0 once it ended. */
   readonly nextTryAtMs: number;
+  /** Also those that are not listed. */
+  readonly triesCount: number;
   /** Newest last. */
   readonly tries: readonly DeliveryTry[];
 }

@@ -39,7 +39,7 @@ const cases: Readonly<Record<string, [events: RunEvent[], stored: RunEvent[], ea
 
 for (const [name, [events, stored, early]] of Object.entries(cases)) {
   test(`${name}: ${early.length === 0 ? 'stored' : 'held'}`, () => {
-    const found = tooEarly(events, new Set(stored.map(eventName)), NOW_MS);
+    const found = tooEarly(events, new Set(events), new Set(stored.map(eventName)), NOW_MS);
     assert.deepEqual([...found].sort(), early.map((seq) => eventName(event(seq, null))).sort());
   });
 }

@@ -1,5 +1,7 @@
 // Which events came before an earlier one of their run: webhooks of a run are first sent in its order, even if the bus
 // lost an event or another notifier took the earlier one.
+import { chooseAnswerer } from './choose-answerer.ts';
+import { type EndpointTarget, takes, tookThen } from './endpoint-target.ts';
 import type { RunEvent } from './run-event.ts';
 
 /** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */
@@ -12,18 +14,34 @@ export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId
   return `${orgId}.${runId}.${seq}`;
 }
 
+/**
+ * Whether what this one leads to may only be stored after its earlier event: the run's own URL got that one too, or an
+ * endpoint that takes this one did.
+ */
+export function keepsOrder(event: RunEvent, endpoints: readonly EndpointTarget[]): boolean {
+  const { follows, change } = event;
+  if (follows === null) return false;
+  if (chooseAnswerer(event).application) return true;
+  return endpoints.some((target) => takes(target, change.event) && tookThen(target, 'needs_input', follows.atMs));
+}
+
 /** The event that must be stored before this one; null when there is none to wait for. */
 export function earlierEvent({ orgId, runId, follows, createdAtMs }: RunEvent, nowMs: number) {
   if (follows === null || nowMs - createdAtMs > HELD_MAX_MS || nowMs - follows.atMs > KEPT_MS) return null;
   return { orgId, runId, seq: follows.seq };
 }
 
-/** Names of the events that arrive too early; `stored` names those stored before this batch. */
-export function tooEarly(events: readonly RunEvent[], stored: ReadonlySet<string>, nowMs: number): Set<string> {
+/** Names of the `ordered` events that arrive too early; `stored` names those stored before this batch. */
+export function tooEarly(
+  events: readonly RunEvent[],
+  ordered: ReadonlySet<RunEvent>,
+  stored: ReadonlySet<string>,
+  nowMs: number,
+): Set<string> {
   const known = new Set(stored);
   const early = new Set<string>();
   for (const event of events.toSorted((a, b) => a.seq - b.seq)) {
-    const earlier = earlierEvent(event, nowMs);
+    const earlier = ordered.has(event) ? earlierEvent(event, nowMs) : null;
     const isEarly = earlier !== null && !known.has(eventName(earlier));
     (isEarly ? early : known).add(eventName(event));
   }

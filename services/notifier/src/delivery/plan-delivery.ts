@@ -1,24 +1,75 @@
-// Plans the delivery of an event with a webhook.
+// Plans the deliveries of an event: to the run's own URL, and to the endpoints of its organization that take it.
 import type { DeliveryId } from '@methods/base/ids';
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
+import { chooseAnswerer } from './choose-answerer.ts';
 import type { PlannedDelivery } from './delivery.ts';
-import type { RunEvent } from './run-event.ts';
+import { type EndpointTarget, kindOf, takes } from './endpoint-target.ts';
+import type { RunChange, RunEvent } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
-/** `deliveryId` is new; when the same event was stored before, the stored row and its id stay. */
-export function planDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery {
+/** Of an endpoint; an organization has many, and each gets a body of its own. Beyond it the content is left out. */
+const ENDPOINT_BODY_BYTES_MAX = 128 << 10;
+/** Of texts in a body without its content. */
+const TEXT_CHARACTERS_MAX = 1_000;
+
+/** `newId` makes new ids; when the same event was stored before, the stored rows and their ids stay. */
+export function planDeliveries(
+  event: RunEvent,
+  endpoints: readonly EndpointTarget[],
+  newId: () => DeliveryId,
+): readonly PlannedDelivery[] {
+  const own = chooseAnswerer(event).application ? [ownDelivery(event, newId())] : [];
+  const taking = endpoints.filter((target) => takes(target, event.change.event));
+  return [...own, ...taking.map((target) => endpointDelivery(event, target, newId()))];
+}
+
+function ownDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery {
   return {
-    orgId: event.orgId,
-    deliveryId,
-    runId: event.runId,
-    seq: event.seq,
+    ...factsOf(event, deliveryId),
     url: event.webhookUrl,
+    endpointId: '',
+    kind: 'webhook',
     host: hostOf(event.webhookUrl),
-    event: event.change.event,
     keyId: event.keyId,
     body: webhookBody(event, deliveryId),
-    createdAtMs: event.createdAtMs,
   };
+}
+
+function endpointDelivery(event: RunEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
+  const whole = webhookBody(event, deliveryId);
+  const fits = whole.length <= ENDPOINT_BODY_BYTES_MAX;
+  return {
+    ...factsOf(event, deliveryId),
+    url: '',
+    endpointId: target.endpointId,
+    kind: kindOf(target),
+    host: hostOf(target.url),
+    keyId: '',
+    body: fits ? whole : webhookBody(withoutContent(event), deliveryId),
+  };
+}
+
+function factsOf({ orgId, runId, seq, change, createdAtMs }: RunEvent, deliveryId: DeliveryId) {
+  return { orgId, deliveryId, runId, seq, event: change.event, createdAtMs };
+}
+
+function withoutContent(event: RunEvent): RunEvent {
+  return { ...event, contentLeftOut: true, change: lightChange(event.change) };
+}
+
+function lightChange(change: RunChange): RunChange {
+  switch (change.event) {
+    case 'succeeded':
+      return { ...change, resultJson: '' };
+    case 'failed':
+      return { ...change, error: { ...change.error, message: change.error.message.slice(0, TEXT_CHARACTERS_MAX) } };
+    case 'cancelled':
+      return change;
+    default: {
+      const prompt = change.question.prompt.slice(0, TEXT_CHARACTERS_MAX);
+      return { ...change, question: { ...change.question, prompt, details: '', show: [], formJson: '' } };
+    }
+  }
 }
 
 /**

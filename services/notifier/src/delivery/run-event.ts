@@ -1,7 +1,8 @@
 // A committed change of a run with a listener, as this service sees it.
 import type { KeyId, OrgId, ProductionId, RunId, VersionId } from '@methods/base/ids';
 
-export type EventName = 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
+export type EventName = QuestionEvent | 'succeeded' | 'failed' | 'cancelled';
+export type QuestionEvent = 'needs_input' | 'question.reminded' | 'question.escalated';
 
 export interface RunEvent {
   readonly orgId: OrgId;
@@ -27,7 +28,7 @@ export interface RunEvent {
 
 /** JSON texts are passed on unchanged: parsing them would round large numbers. */
 export type RunChange =
-  | { readonly event: 'needs_input'; readonly question: Question }
+  | { readonly event: QuestionEvent; readonly question: Question }
   | { readonly event: 'succeeded'; readonly resultJson: string }
   | { readonly event: 'failed'; readonly error: RunError }
   | { readonly event: 'cancelled' };

@@ -5,6 +5,8 @@ import type { EventName, Question, RunError, RunEvent } from './run-event.ts';
 
 const STATUS: Readonly<Record<EventName, string>> = {
   needs_input: 'waiting',
+  'question.reminded': 'waiting',
+  'question.escalated': 'waiting',
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -33,6 +35,8 @@ function changeMembers({
 }: Pick<RunEvent, 'change' | 'contentLeftOut'>): (readonly [string, string | undefined])[] {
   switch (change.event) {
     case 'needs_input':
+    case 'question.reminded':
+    case 'question.escalated':
       return [['question', questionJson(change.question, contentLeftOut)]];
     case 'succeeded':
       return [['result', change.resultJson === '' ? undefined : change.resultJson]];

@@ -16,7 +16,7 @@ export interface ClaimReply {
 
 /**
  * Organizations take turns, and so do the hosts of one: the one that has sent least goes first. A run's first tries go
- * in the order of seq: an untried delivery waits while an earlier one of its run is untried. Later tries wait for
+ * to each target in the order of seq: an untried delivery waits while an earlier one of its run is untried there. Later tries wait for
  * nothing.
  */
 export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<ClaimReply> {
@@ -41,6 +41,8 @@ function toClaimed(row: ClaimRow, deliveryId: DeliveryId, claim: string): Claime
     runId: row.run_id,
     seq: Number(row.seq),
     url: row.url,
+    endpointId: row.endpoint_id,
+    kind: row.kind,
     host: row.host,
     event: row.event,
     keyId: row.key_id,

@@ -1,9 +1,9 @@
 // The statement behind a claim. It goes from what is due down: organizations whose turn it is, of each its hosts whose
 // turn it is, of each host its first deliveries. Each step reads as much as may be sent and what is full, so neither a
 // backlog of others nor what waits for later is ever walked over.
-import type { DeliveryId, KeyId, OrgId, RunId } from '@methods/base/ids';
+import type { DeliveryId, EndpointId, KeyId, OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
-import type { EndStatus } from '../delivery/delivery.ts';
+import type { DeliveryKind, EndStatus } from '../delivery/delivery.ts';
 
 /** Organizations a claim looks at. More are due: the next claim begins with them. */
 const ORGANIZATIONS_SEEN_MAX = 64;
@@ -43,6 +43,8 @@ export interface ClaimRow {
   readonly run_id: RunId;
   readonly seq: number | string;
   readonly url: string;
+  readonly endpoint_id: EndpointId | '';
+  readonly kind: DeliveryKind;
   readonly host: string;
   readonly event: string;
   readonly key_id: KeyId;
@@ -98,10 +100,11 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
       select h.org_id, h.host, h.quota, d.delivery_id, d.due_at, d.bytes, d.due_at <= statement_timestamp() as due,
         case when d.tries = 0 and d.due_at <= statement_timestamp() then (
           select e.delivery_id from notifier.deliveries e
-          where e.org_id = h.org_id and e.run_id = d.run_id and e.seq < d.seq and e.status = 'pending' and e.tries = 0
+          where e.org_id = h.org_id and e.run_id = d.run_id and e.endpoint_id = d.endpoint_id and e.seq < d.seq
+            and e.status = 'pending' and e.tries = 0
           order by e.seq limit 1) end as behind
       from hosts h cross join lateral (
-        select delivery_id, run_id, seq, tries, due_at, octet_length(body) as bytes from notifier.deliveries
+        select delivery_id, run_id, endpoint_id, seq, tries, due_at, octet_length(body) as bytes from notifier.deliveries
         where org_id = h.org_id and host = h.host and status = 'pending' and not waits
         order by due_at limit h.quota + 1) d
     ), of_host as (
@@ -129,7 +132,8 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
       update notifier.deliveries d
       set claim = ${claim}, due_at = statement_timestamp() + make_interval(secs => ${claimMs / 1000})
       from locked l where d.org_id = l.org_id and d.delivery_id = l.delivery_id
-      returning d.org_id, d.delivery_id, d.run_id, d.seq, d.url, d.host, d.event, d.key_id, d.body, d.tries, d.resent_from
+      returning d.org_id, d.delivery_id, d.run_id, d.seq, d.url, d.endpoint_id, d.kind, d.host, d.event,
+        d.key_id, d.body, d.tries, d.resent_from
     ), blocked as materialized (
       -- The one before is held: its first try cannot end, and look for its waiters, before this is committed.
       select d.org_id, d.delivery_id from seen s cross join lateral (

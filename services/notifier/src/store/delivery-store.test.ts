@@ -13,7 +13,7 @@ import { claimDeliveries } from './claim-deliveries.ts';
 import type { ClaimRequest } from './claim-statement.ts';
 import { getDelivery, listDeliveries, pageStatement, triesStatement } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
-import { resendDelivery } from './resend-delivery.ts';
+import { resendDeliveries } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
 
 let database: NotifierDatabase;
@@ -21,6 +21,8 @@ before(async () => {
   database = await notifierDatabase();
 });
 after(() => database[Symbol.asyncDispose]());
+
+const ALL = { runId: null, endpointId: null, status: null, kind: null };
 
 const result: DeliveryTry = {
   startedAtMs: 1_760_000_000_123,
@@ -97,6 +99,87 @@ test('first tries of a run go in the order of seq; a later one waits for the fir
   assert.equal(second?.seq, 5);
 });
 
+test('the targets of a run wait for themselves only: what a dead chat has not taken delays no webhook', async () => {
+  await freshTables();
+  const run = { orgId: newId('org'), runId: newRunId(1) };
+  const chat = { ...run, url: '', kind: 'slack' as const, endpointId: newId('ep'), host: 'chat' };
+  await storeDeliveries(database.sql, [
+    planned({ ...chat, seq: 2 }),
+    planned({ ...run, seq: 2 }),
+    planned({ ...chat, seq: 5 }),
+    planned({ ...run, seq: 5 }),
+  ]);
+  const first = await claim();
+  assert.deepEqual(first.map(({ kind, seq }) => [kind, seq]).sort(), [
+    ['slack', 2],
+    ['webhook', 2],
+  ]);
+  const own = first.find(({ kind }) => kind === 'webhook');
+  assert.ok(own);
+  await recordTries(database.sql, [{ delivery: own, after: { status: 'delivered', waitMs: 0 }, result }]);
+  assert.deepEqual(
+    (await claim()).map(({ kind, seq }) => [kind, seq]),
+    [['webhook', 5]],
+  );
+});
+
+test('one that a process of the release before made wait for another target is released with its run', async () => {
+  await freshTables();
+  const run = { orgId: newId('org'), runId: newRunId(1) };
+  await storeDeliveries(database.sql, [
+    planned({ ...run, seq: 2, url: '', kind: 'slack', endpointId: newId('ep'), host: 'chat' }),
+    planned({ ...run, seq: 5 }),
+  ]);
+  await database.sql`update notifier.deliveries set waits = true where org_id = ${run.orgId} and seq = 5`;
+  const [chat, ...none] = await claim();
+  assert.deepEqual([chat?.kind, none.length], ['slack', 0]);
+  assert.ok(chat);
+  await recordTries(database.sql, [{ delivery: chat, after: { status: 'pending', waitMs: 60_000 }, result }]);
+  assert.deepEqual(
+    (await claim()).map(({ seq }) => seq),
+    [5],
+  );
+});
+
+test('a page is filtered by status, kind, endpoint and run, each and together', async () => {
+  await freshTables();
+  const orgId = newId('org');
+  const endpointId = newId('ep');
+  const stored = [
+    planned({ orgId, url: '', kind: 'endpoint', endpointId }),
+    planned({ orgId, url: '', kind: 'slack', endpointId: newId('ep') }),
+    planned({ orgId }),
+    planned({ orgId, url: '', kind: 'endpoint', endpointId }),
+  ];
+  // Ids of one millisecond have no order.
+  for (const [n, one] of stored.entries()) stored[n] = { ...one, deliveryId: newId('dlv', 1_760_000_000_000 + n) };
+  await storeDeliveries(database.sql, stored);
+  await database.sql`
+    update notifier.deliveries set status = 'exhausted', tries = 1, ended_at = now()
+    where org_id = ${orgId} and delivery_id = any(${[0, 1].map((n) => stored[n]?.deliveryId ?? '')})`;
+  const found = async (filter: Partial<Parameters<typeof listDeliveries>[1]>) => {
+    const page = await listDeliveries(database.reader, { ...ALL, orgId, limit: 10, after: null, ...filter });
+    return page.map(({ deliveryId }) => stored.findIndex((one) => one.deliveryId === deliveryId)).join('');
+  };
+  const runId = stored[3]?.runId ?? null;
+  assert.deepEqual(
+    await Promise.all([
+      found({}),
+      found({ status: 'exhausted' }),
+      found({ kind: 'endpoint' }),
+      found({ kind: 'endpoint', status: 'exhausted' }),
+      found({ endpointId }),
+      found({ endpointId, status: 'pending' }),
+      found({ endpointId, kind: 'slack' }),
+      found({ runId }),
+      found({ runId, status: 'exhausted' }),
+      found({ endpointId, limit: 1 }),
+      found({ endpointId, after: stored[3]?.deliveryId ?? null }),
+    ]),
+    ['3210', '10', '30', '0', '30', '3', '', '3', '', '3', '0'],
+  );
+});
+
 test('a delivery put back untried still goes before the later ones', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
@@ -156,13 +239,13 @@ test('only an ended delivery is sent again, with one try counted on top', async 
   await freshTables();
   const delivery = planned();
   await storeDeliveries(database.sql, [delivery]);
-  await resendDelivery(database.sql, delivery.orgId, delivery.deliveryId);
+  await resendDeliveries(database.sql, delivery.orgId, [delivery.deliveryId]);
   const [claimed] = await claim();
   assert.ok(claimed && claimed.resentFrom === null);
   await recordTries(database.sql, [{ delivery: claimed, after: { status: 'exhausted', waitMs: 0 }, result }]);
-  await resendDelivery(database.sql, newId('org'), delivery.deliveryId);
+  await resendDeliveries(database.sql, newId('org'), [delivery.deliveryId]);
   assert.deepEqual(await claim(), [], 'another organization’s request changes nothing');
-  await resendDelivery(database.sql, delivery.orgId, delivery.deliveryId);
+  await resendDeliveries(database.sql, delivery.orgId, [delivery.deliveryId]);
   const [again] = await claim();
   assert.deepEqual([again?.tries, again?.resentFrom, again?.body.equals(delivery.body)], [1, 'exhausted', true]);
 });
@@ -173,18 +256,19 @@ test('an organization lists its own deliveries, newest first, a page at a time, 
   const mine = Array.from({ length: 5 }, (_, i) => planned({ orgId, deliveryId: newId('dlv', 1_700_000_000_000 + i) }));
   await storeDeliveries(database.sql, [...mine, planned()]);
   const ids = mine.map((each) => each.deliveryId).reverse();
-  const first = await listDeliveries(database.reader, { orgId, runId: null, limit: 3, after: null });
+  const first = await listDeliveries(database.reader, { ...ALL, orgId, limit: 3, after: null });
   assert.deepEqual(
     first.map((each) => each.deliveryId),
     ids.slice(0, 3),
   );
-  const rest = await listDeliveries(database.reader, { orgId, runId: null, limit: 3, after: ids[2] ?? null });
+  const rest = await listDeliveries(database.reader, { ...ALL, orgId, limit: 3, after: ids[2] ?? null });
   assert.deepEqual(
     rest.map((each) => each.deliveryId),
     ids.slice(3),
   );
   const [third] = mine.slice(2);
   const ofRun = await listDeliveries(database.reader, {
+    ...ALL,
     orgId,
     runId: third?.runId ?? 'run_none',
     limit: 3,
@@ -211,12 +295,13 @@ test('a run’s deliveries are found without a walk over the organization’s, a
     insert into notifier.delivery_tries
     select ${orgId}, ${deliveryId}, n, now(), 1, 500, '', 'try ' || n from generate_series(1, 3000) n`;
   await sql`analyze notifier.deliveries, notifier.delivery_tries`;
-  const [record] = await listDeliveries(database.reader, { orgId, runId, limit: 51, after: null });
+  const [listed] = await listDeliveries(database.reader, { ...ALL, orgId, runId, limit: 51, after: null });
+  const record = await getDelivery(database.reader, orgId, deliveryId);
   assert.deepEqual(
-    [record?.tries.length, record?.tries[0]?.answerStart, record?.tries.at(-1)?.answerStart],
-    [20, 'try 2981', 'try 3000'],
+    [listed?.tries.length, record?.tries.length, record?.tries[0]?.answerStart, record?.tries.at(-1)?.answerStart],
+    [6, 20, 'try 2981', 'try 3000'],
   );
-  const ofRun = { orgId, runId, limit: 51, after: null };
+  const ofRun = { ...ALL, orgId, runId, limit: 51, after: null };
   assert.equal(await sql.begin((transaction) => rowsRead(transaction, pageStatement(transaction, ofRun))), 1);
   assert.equal(
     await sql.begin((transaction) => rowsRead(transaction, triesStatement(transaction, orgId, [deliveryId]))),

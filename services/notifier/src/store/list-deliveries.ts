@@ -1,13 +1,26 @@
 // Deliveries for operators: newest first, a page at a time, each with its tries.
-import type { DeliveryId, OrgId, RunId } from '@methods/base/ids';
+import type { DeliveryId, EndpointId, OrgId, RunId } from '@methods/base/ids';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
-import type { DeliveryRecord, DeliveryStatus, DeliveryTry } from '../delivery/delivery.ts';
+import {
+  DELIVERY_KINDS,
+  DELIVERY_STATUSES,
+  type DeliveryKind,
+  type DeliveryRecord,
+  type DeliveryStatus,
+  type DeliveryTry,
+} from '../delivery/delivery.ts';
 
-export interface ListRequest {
-  readonly orgId: OrgId;
-  /** Null: all runs. */
+export interface DeliveryFilter {
+  /** Null: all. */
   readonly runId: RunId | null;
+  readonly endpointId: EndpointId | null;
+  readonly status: DeliveryStatus | null;
+  readonly kind: DeliveryKind | null;
+}
+
+export interface ListRequest extends DeliveryFilter {
+  readonly orgId: OrgId;
   readonly limit: number;
   /** The page after this delivery; null for the first. */
   readonly after: string | null;
@@ -15,17 +28,30 @@ export interface ListRequest {
 
 /** Tries read of one delivery: the automatic ones and the latest sent by hand, of which there may be any number. */
 const TRIES_SHOWN_MAX = 20;
+/** In a page, whose deliveries are many. */
+const LISTED_TRIES_MAX = 6;
 
 export function listDeliveries(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryRecord[]> {
-  return reader.read(request.orgId, async (sql) => withTries(sql, request.orgId, await pageStatement(sql, request)));
+  return reader.read(request.orgId, async (sql) =>
+    withTries(sql, request.orgId, await pageStatement(sql, request), LISTED_TRIES_MAX),
+  );
 }
 
-export function pageStatement(sql: TransactionSql, { orgId, runId, after, limit }: ListRequest) {
+export function pageStatement(sql: TransactionSql, request: ListRequest) {
+  const { orgId, after, limit } = request;
   return sql<DeliveryRow[]>`
-    ${select(sql, runId === null ? sql`notifier.deliveries` : ofRun(sql, orgId, runId))}
+    ${select(sql, listed(sql, request))}
     where org_id = ${orgId}
       ${after === null ? sql`` : sql`and delivery_id < ${after}`}
     order by delivery_id desc limit ${limit}`;
+}
+
+/** Of a page, without reading more of its deliveries. */
+export function listDeliveryIds(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryId[]> {
+  return reader.read(request.orgId, async (sql) => {
+    const rows = await pageStatement(sql, request);
+    return rows.map((row) => row.delivery_id);
+  });
 }
 
 /** Null when the organization has no such delivery. */
@@ -37,33 +63,81 @@ export function getDelivery(
   return reader.read(orgId, async (sql) => {
     const rows = await sql<DeliveryRow[]>`
       ${select(sql, sql`notifier.deliveries`)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
-    return (await withTries(sql, orgId, rows))[0] ?? null;
+    return (await withTries(sql, orgId, rows, TRIES_SHOWN_MAX))[0] ?? null;
   });
 }
 
-/** `offset 0` keeps the planner from walking over the whole organization in the order of the page. */
-function ofRun(sql: TransactionSql, orgId: OrgId, runId: RunId) {
+/**
+ * The rows that a page is taken from. Each filter has an index that ends with the delivery's id: of every status, and of
+ * every kind, a page is read, and the newest of them are the page.
+ */
+function listed(sql: TransactionSql, request: ListRequest) {
+  const { runId, endpointId, status, kind } = request;
+  if (runId !== null) return ofRun(sql, request, runId);
+  const statuses = status === null ? DELIVERY_STATUSES : [status];
+  if (endpointId !== null) {
+    const ofKind = kind === null ? sql`` : sql`and kind = ${kind}`;
+    const parts = statuses.map((one) =>
+      part(sql, request, sql`endpoint_id = ${endpointId} and endpoint_id <> '' and status = ${one} ${ofKind}`),
+    );
+    return union(sql, parts);
+  }
+  if (status === null && kind === null) return sql`notifier.deliveries`;
+  const kinds = kind === null ? DELIVERY_KINDS : [kind];
+  const pairs = kinds.flatMap((each) => statuses.map((one) => sql`kind = ${each} and status = ${one}`));
+  return union(
+    sql,
+    pairs.map((pair) => part(sql, request, pair)),
+  );
+}
+
+function part(sql: TransactionSql, { orgId, after, limit }: ListRequest, condition: ReturnType<typeof ofRun>) {
   return sql`(
-    select org_id, delivery_id, run_id, seq, url, event, status, created_at, due_at from notifier.deliveries
-    where org_id = ${orgId} and run_id = ${runId} offset 0) of_run`;
+    select ${columns(sql)} from notifier.deliveries
+    where org_id = ${orgId} and ${condition} ${after === null ? sql`` : sql`and delivery_id < ${after}`}
+    order by delivery_id desc limit ${limit})`;
+}
+
+function union(sql: TransactionSql, parts: readonly ReturnType<typeof part>[]) {
+  const all = parts.reduce((before, one) => sql`${before} union all ${one}`);
+  return sql`(${all}) listed`;
+}
+
+/** `offset 0` keeps the planner from walking over the whole organization in the order of the page. */
+function ofRun(sql: TransactionSql, { orgId, endpointId, status, kind }: ListRequest, runId: RunId) {
+  return sql`(
+    select ${columns(sql)} from notifier.deliveries
+    where org_id = ${orgId} and run_id = ${runId}
+      ${endpointId === null ? sql`` : sql`and endpoint_id = ${endpointId}`}
+      ${status === null ? sql`` : sql`and status = ${status}`} ${kind === null ? sql`` : sql`and kind = ${kind}`}
+    offset 0) of_run`;
+}
+
+function columns(sql: TransactionSql) {
+  return sql`org_id, delivery_id, run_id, seq, url, endpoint_id, kind, event, status, tries, created_at, due_at`;
 }
 
 function select(sql: TransactionSql, from: ReturnType<typeof ofRun>) {
   return sql`
-    select delivery_id, run_id, seq, url, event, status,
+    select delivery_id, run_id, seq, url, endpoint_id, kind, event, status, tries,
       extract(epoch from created_at)::float8 * 1000 as created_at_ms,
       case when status = 'pending' then extract(epoch from due_at)::float8 * 1000 else 0 end as next_try_at_ms
     from ${from}`;
 }
 
-export function triesStatement(sql: TransactionSql, orgId: OrgId, deliveryIds: readonly DeliveryId[]) {
+export function triesStatement(
+  sql: TransactionSql,
+  orgId: OrgId,
+  deliveryIds: readonly DeliveryId[],
+  max = TRIES_SHOWN_MAX,
+) {
   return sql<TryRow[]>`
     select t.delivery_id, extract(epoch from t.started_at)::float8 * 1000 as started_at_ms, t.duration_ms, t.http_status,
       t.error, t.answer_start
     from unnest(${[...deliveryIds]}::text[]) d(delivery_id) cross join lateral (
       select delivery_id, try, started_at, duration_ms, http_status, error, answer_start from notifier.delivery_tries
       where org_id = ${orgId} and delivery_id = d.delivery_id
-      order by try desc limit ${TRIES_SHOWN_MAX}) t
+      order by try desc limit ${max}) t
     order by t.delivery_id, t.try`;
 }
 
@@ -71,13 +145,11 @@ async function withTries(
   sql: TransactionSql,
   orgId: OrgId,
   rows: readonly DeliveryRow[],
+  max: number,
 ): Promise<readonly DeliveryRecord[]> {
   if (rows.length === 0) return [];
-  const tries = await triesStatement(
-    sql,
-    orgId,
-    rows.map((row) => row.delivery_id),
-  );
+  const ids = rows.map((row) => row.delivery_id);
+  const tries = await triesStatement(sql, orgId, ids, max);
   const byDelivery = new Map<string, DeliveryTry[]>(rows.map((row) => [row.delivery_id, []]));
   for (const row of tries) byDelivery.get(row.delivery_id)?.push(toTry(row));
   return rows.map((row) => ({
@@ -85,10 +157,13 @@ async function withTries(
     runId: row.run_id,
     seq: Number(row.seq),
     url: row.url,
+    endpointId: row.endpoint_id,
+    kind: row.kind,
     event: row.event,
     status: row.status,
     createdAtMs: Math.round(row.created_at_ms),
     nextTryAtMs: Math.round(row.next_try_at_ms),
+    triesCount: row.tries,
     tries: byDelivery.get(row.delivery_id) ?? [],
   }));
 }
@@ -98,8 +173,11 @@ interface DeliveryRow {
   readonly run_id: RunId;
   readonly seq: number | string;
   readonly url: string;
+  readonly endpoint_id: EndpointId | '';
+  readonly kind: DeliveryKind;
   readonly event: string;
   readonly status: DeliveryStatus;
+  readonly tries: number;
   readonly created_at_ms: number;
   readonly next_try_at_ms: number;
 }

@@ -23,7 +23,7 @@ import { claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
 import { notifierDatabase } from './notifier-database.ts';
 import { recordTries } from './record-tries.ts';
-import { resendDelivery } from './resend-delivery.ts';
+import { resendDeliveries } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
 import { storedEvents } from './stored-events.ts';
 
@@ -42,10 +42,11 @@ before(async () => {
   await plans.admin.unsafe(`
     set session_replication_role = replica;
     insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, status,
-      tries, due_at, created_at, ended_at)
+      tries, due_at, created_at, ended_at, endpoint_id, kind)
     select o, 'dlv_' || lpad(n::text, 26, '0'), 'run_' || n / 2, n, 'https://h/', sha256('x'), 'h' || n % 40, 'succeeded',
       'key_a', '{}', s, case s when 'pending' then 0 else 2 end, now() - interval '1 minute', now() - interval '90 days',
-      case s when 'pending' then null else now() - interval '80 days' end
+      case s when 'pending' then null else now() - interval '80 days' end,
+      case when n % 4 = 0 then 'ep_' || n / 4 % 3 else '' end, case when n % 4 = 0 then 'endpoint' else 'webhook' end
     from (select n, 'org_' || case when n % 5 = 0 then n / 5 % 49 + 2 else 1 end as o,
       case when n % 3 = 0 then 'pending' else 'delivered' end as s from generate_series(1, ${DELIVERIES}) n) t;
     insert into notifier.delivery_tries (org_id, delivery_id, try, started_at, duration_ms, http_status, error, answer_start)
@@ -92,11 +93,20 @@ async function tour(): Promise<void> {
     sql,
     rest.map((delivery) => ({ delivery, after: { status: 'pending' as const, waitMs: 5_000 }, result })),
   );
-  await resendDelivery(sql, first.orgId, first.deliveryId);
-  const all = { orgId: LARGE_ORG as OrgId, runId: null, limit: 50, after: null };
+  await resendDeliveries(sql, first.orgId, [first.deliveryId]);
+  const none = { runId: null, endpointId: null, status: null, kind: null };
+  const all = { ...none, orgId: LARGE_ORG as OrgId, limit: 50, after: null };
   const page = await listDeliveries(reader, all);
   await listDeliveries(reader, { ...all, after: page.at(-1)?.deliveryId ?? null });
   await listDeliveries(reader, { ...all, runId: 'run_4' });
+  const filters = [
+    { status: 'exhausted' },
+    { kind: 'slack' },
+    { kind: 'endpoint', status: 'delivered' },
+    { endpointId: 'ep_1' },
+    { endpointId: 'ep_1', status: 'exhausted', after: page.at(-1)?.deliveryId ?? null },
+  ] as const;
+  for (const filter of filters) await listDeliveries(reader, { ...all, ...filter });
   await getDelivery(reader, first.orgId, first.deliveryId);
   for (const { orgId } of await organizationsWithEnded(sql, '', 20)) await deleteEnded(sql, orgId, 30, 50);
   await links(sql);

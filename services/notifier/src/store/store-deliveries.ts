@@ -6,7 +6,7 @@ import type { PlannedDelivery } from '../delivery/delivery.ts';
 const BYTEA = 17;
 
 /**
- * Stores new deliveries and ignores a known (run, seq, URL), since events may be repeated. When this returns, the whole
+ * Stores new deliveries and ignores a known (run, seq, URL or endpoint), since events may be repeated. When this returns, the whole
  * batch is durable. Returns how many were new.
  */
 export async function storeDeliveries(sql: Sql, planned: readonly PlannedDelivery[]): Promise<number> {
@@ -15,25 +15,26 @@ export async function storeDeliveries(sql: Sql, planned: readonly PlannedDeliver
   const rows = [...planned].sort(byRunAndSeq);
   const stored = await sql`
     insert into notifier.deliveries
-      (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, created_at)
-    select org_id, delivery_id, run_id, seq, url, sha256(convert_to(url, 'UTF8')), host, event, key_id, body,
-      to_timestamp(created_at_ms / 1000)
+      (org_id, delivery_id, run_id, seq, url, url_sha256, endpoint_id, kind, host, event, key_id, body, created_at)
+    select org_id, delivery_id, run_id, seq, url, sha256(convert_to(url || endpoint_id, 'UTF8')), endpoint_id, kind, host,
+      event, key_id, body, to_timestamp(created_at_ms / 1000)
     from unnest(
       ${rows.map((row) => row.orgId)}::text[], ${rows.map((row) => row.deliveryId)}::text[],
       ${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.seq)}::bigint[],
-      ${rows.map((row) => row.url)}::text[], ${rows.map((row) => row.host)}::text[],
+      ${rows.map((row) => row.url)}::text[], ${rows.map((row) => row.endpointId)}::text[],
+      ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.host)}::text[],
       ${rows.map((row) => row.event)}::text[], ${rows.map((row) => row.keyId)}::text[],
       ${sql.array(
         rows.map((row) => row.body),
         BYTEA,
       )}::bytea[], ${rows.map((row) => row.createdAtMs)}::float8[]
-    ) as t(org_id, delivery_id, run_id, seq, url, host, event, key_id, body, created_at_ms)
+    ) as t(org_id, delivery_id, run_id, seq, url, endpoint_id, kind, host, event, key_id, body, created_at_ms)
     on conflict on constraint deliveries_once do nothing`;
   return stored.count;
 }
 
 function byRunAndSeq(a: PlannedDelivery, b: PlannedDelivery): number {
-  return compare(a.orgId, b.orgId) || compare(a.runId, b.runId) || a.seq - b.seq;
+  return compare(a.orgId, b.orgId) || compare(a.runId, b.runId) || a.seq - b.seq || compare(a.endpointId, b.endpointId);
 }
 
 function compare(a: string, b: string): number {

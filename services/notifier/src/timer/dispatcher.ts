@@ -138,7 +138,9 @@ export class Dispatcher implements Stoppable {
       return recorder.record({ delivery, after: { status: 'pending', waitMs }, result: null });
     }
     const { result } = outcome;
-    const after = afterTry(delivery, result.httpStatus, retryMs, random);
+    const after = outcome.isLast
+      ? ({ status: delivery.resentFrom ?? 'stopped', waitMs: 0 } as const)
+      : afterTry(delivery, result.httpStatus, retryMs, random);
     this.tell(delivery, {
       status: after.status,
       try: delivery.tries + 1,

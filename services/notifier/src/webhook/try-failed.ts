@@ -9,7 +9,10 @@ export type TryFault =
   | 'tls_failed'
   | 'bad_answer'
   | 'timeout'
-  | 'signing_secret_missing';
+  | 'signing_secret_missing'
+  | 'endpoint_removed'
+  | 'endpoint_paused'
+  | 'message_failed';
 
 export class TryFailed extends Error {
   override readonly name = 'TryFailed';

@@ -29,6 +29,8 @@ function deliveryTo(url: string, body = '{"event":"succeeded","text":"é"}'): Cl
     runId: 'run_1',
     seq: 1,
     url,
+    endpointId: '',
+    kind: 'webhook',
     host: new URL(url).hostname,
     event: 'succeeded',
     keyId: 'key_1',
@@ -48,6 +50,8 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   return new WebhookSender({
     policy: { allowPrivate: true, ports: [] },
     secrets: { get: async () => SECRET },
+    endpoints: { get: async () => [] },
+    chatMessage: async ({ body }) => body,
     hosts: { get: async () => [] },
     resolve: at('127.0.0.1'),
     places: { enter: async () => () => {} },

@@ -2,10 +2,12 @@
 
 import { signatureHeader } from '@methods/auth/webhook-signature';
 import type { Clock } from '@methods/base/clock';
-import type { KeyId, OrgId } from '@methods/base/ids';
+import type { EndpointId, KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import type { ChatFormat } from '../chat/chat-message.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
+import { type EndpointTarget, secretsOf } from '../delivery/endpoint-target.ts';
 import type { AddressPlaces } from './address-places.ts';
 import type { HostResolver } from './host-resolver.ts';
 import { postWebhook, type WebhookAnswer } from './post-webhook.ts';
@@ -14,7 +16,12 @@ import { TryFailed } from './try-failed.ts';
 import { resolveTarget, type WebhookTarget } from './webhook-target.ts';
 
 export type TryOutcome =
-  | { readonly kind: 'tried'; readonly result: DeliveryTry }
+  | {
+      readonly kind: 'tried';
+      readonly result: DeliveryTry;
+      /** Its endpoint is gone or paused: no further try. */
+      readonly isLast?: boolean;
+    }
   /**
    * Nothing was sent and the try does not count: the registry is unavailable, its address is full, or this node stops.
    */
@@ -24,6 +31,9 @@ export interface WebhookSenderOptions {
   readonly policy: WebhookUrlPolicy;
   /** By organization and key. */
   readonly secrets: Pick<RegistryAnswers<[orgId: OrgId, keyId: KeyId | ''], string>, 'get'>;
+  readonly endpoints: Pick<RegistryAnswers<[orgId: OrgId], readonly EndpointTarget[]>, 'get'>;
+  /** The message of a chat. Rejects with TryFailed, or when its link cannot be made right now. */
+  readonly chatMessage: (delivery: ClaimedDelivery, format: ChatFormat, name: string) => Promise<Buffer>;
   /** Host names the organization sends webhooks to; empty: any. */
   readonly hosts: Pick<RegistryAnswers<[orgId: OrgId], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
@@ -52,31 +62,35 @@ export class WebhookSender {
     const { clock, timeoutMs } = this.options;
     const startedAtMs = clock.wallMs();
     const started = clock.monotonicMs();
-    const tried = (httpStatus: number, error: string, answerStart: string): TryOutcome => ({
+    const tried = (httpStatus: number, error: string, answerStart: string, isLast = false): TryOutcome => ({
       kind: 'tried',
+      isLast,
       result: { startedAtMs, durationMs: Math.round(clock.monotonicMs() - started), httpStatus, error, answerStart },
     });
     let rules: SendRules;
     try {
       rules = await within(Math.min(REGISTRY_WAIT_MS_MAX, timeoutMs), clock, stop, () => this.rulesOf(delivery));
     } catch (error) {
+      if (error instanceof NoEndpoint) return tried(0, error.message, '', true);
+      if (error instanceof TryFailed && !stop.aborted && error.message !== 'timeout')
+        return tried(0, error.message, '');
       if (!(error instanceof ServiceError && error.code === 'not_found'))
-        return { kind: 'postponed', reason: 'no signing secret or rules' };
+        return { kind: 'postponed', reason: 'no signing secret, endpoint or rules' };
       return tried(0, new TryFailed('signing_secret_missing').message, '');
     }
     let leave: (() => void) | null = null;
     try {
       const beganMs = clock.monotonicMs();
-      const target = await this.targetOf(delivery, rules, stop);
+      const target = await this.targetOf(rules, stop);
       const leftMs = Math.max(1, Math.round(timeoutMs - (clock.monotonicMs() - beganMs)));
       leave = await this.options.places.enter(delivery.orgId, target.addresses, stop);
       if (leave === null) return { kind: 'postponed', reason: 'its address has enough to do' };
       const untilMs = clock.monotonicMs() + leftMs;
-      const answer = await this.post(delivery, rules.secret, target, leftMs, stop);
+      const answer = await this.post(delivery, rules, target, leftMs, stop);
       const delivered = answer.httpStatus >= 200 && answer.httpStatus <= 299;
       const worthMs = delivered ? ANSWER_BODY_WAIT_AFTER_2XX_MS : ANSWER_BODY_WAIT_MS;
       const bodyWaitMs = Math.max(0, Math.min(worthMs, untilMs - clock.monotonicMs()));
-      return tried(answer.httpStatus, '', await answer.readStart(bodyWaitMs));
+      return tried(answer.httpStatus, '', rules.shown(await answer.readStart(bodyWaitMs)));
     } catch (error) {
       if (stop.aborted) return { kind: 'postponed', reason: 'stopping' };
       return tried(0, error instanceof TryFailed ? error.message : new TryFailed('bad_answer').message, '');
@@ -85,41 +99,80 @@ export class WebhookSender {
     }
   }
 
-  private async rulesOf({ orgId, keyId }: ClaimedDelivery): Promise<SendRules> {
-    const { secrets, hosts } = this.options;
-    const [secret, allowed] = await Promise.all([secrets.get(orgId, keyId), hosts.get(orgId)]);
-    return { secret, hosts: allowed };
+  private async rulesOf(delivery: ClaimedDelivery): Promise<SendRules> {
+    const { endpointId, orgId } = delivery;
+    const [destination, hosts] = await Promise.all([
+      endpointId === '' ? this.ownUrl(delivery) : this.endpoint(delivery, endpointId),
+      this.options.hosts.get(orgId),
+    ]);
+    return { ...destination, hosts };
   }
 
-  private targetOf({ url }: ClaimedDelivery, { hosts }: SendRules, stop: AbortSignal): Promise<WebhookTarget> {
+  private async ownUrl({ orgId, keyId, url, body }: ClaimedDelivery): Promise<Destination> {
+    return { url, body, secrets: [await this.options.secrets.get(orgId, keyId)], shown: (answer) => answer };
+  }
+
+  private async endpoint(delivery: ClaimedDelivery, endpointId: EndpointId): Promise<Destination> {
+    const { endpoints, chatMessage, clock } = this.options;
+    const target = (await endpoints.get(delivery.orgId)).find((each) => each.endpointId === endpointId);
+    if (target === undefined) throw new NoEndpoint('endpoint_removed');
+    if (target.paused) throw new NoEndpoint('endpoint_paused');
+    const { url, name, format } = target;
+    if (format === 'webhook') {
+      const secrets = secretsOf(target, clock.wallMs());
+      return { url, body: delivery.body, secrets, shown: (answer) => answer };
+    }
+    const body = await chatMessage(delivery, format, name);
+    // The URL is the secret of a chat: an answer that repeats it is not kept so.
+    const shown = (answer: string) => answer.replaceAll(url, '…').replaceAll(pathOf(url), '…');
+    return { url, body, secrets: [], shown };
+  }
+
+  private targetOf({ url, hosts }: SendRules, stop: AbortSignal): Promise<WebhookTarget> {
     const { policy, resolve, clock, timeoutMs } = this.options;
     return within(timeoutMs, clock, stop, () => resolveTarget(url, { policy, hosts }, resolve));
   }
 
   private post(
     delivery: ClaimedDelivery,
-    secret: string,
+    { secrets, body }: SendRules,
     target: WebhookTarget,
     timeoutMs: number,
     stop: AbortSignal,
   ): Promise<WebhookAnswer> {
     const { clock, trustedCertificates } = this.options;
+    const signature = () => signatureHeader(secrets, Math.floor(clock.wallMs() / 1000), body);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'methods-webhooks/1',
-      'Service-Signature': signatureHeader(secret, Math.floor(clock.wallMs() / 1000), delivery.body),
+      ...(secrets.length === 0 ? {} : { 'Service-Signature': signature() }),
       'Service-Event': delivery.event,
       'Service-Delivery': delivery.deliveryId,
     };
     return within(timeoutMs, clock, stop, (signal) =>
-      postWebhook(target, headers, delivery.body, { signal, timeoutMs, trustedCertificates }),
+      postWebhook(target, headers, body, { signal, timeoutMs, trustedCertificates }),
     );
   }
 }
 
-interface SendRules {
-  readonly secret: string;
+/** Where a try goes, what it carries, and what is kept of the answer. */
+interface Destination {
+  readonly url: string;
+  readonly body: Buffer;
+  /** All of them sign; none: a chat. */
+  readonly secrets: readonly string[];
+  readonly shown: (answer: string) => string;
+}
+
+interface SendRules extends Destination {
   readonly hosts: readonly string[];
+}
+
+class NoEndpoint extends TryFailed {}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
 }
 
 /** Ends when the work does, after `timeoutMs`, or at `stop`, whichever is first; also work that cannot be stopped. */

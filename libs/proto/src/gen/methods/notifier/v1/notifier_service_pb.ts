@@ -2,7 +2,7 @@
 // @generated from file methods/notifier/v1/notifier_service.proto (package methods.notifier.v1, syntax proto3)
 /* eslint-disable */
 
-import type { DeliveryId, OrgId, RunId } from "@methods/base/ids";
+import type { DeliveryId, EndpointId, OrgId, RunId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/notifier/v1/notifier_service.proto.
  */
 export const file_methods_notifier_v1_notifier_service: GenFile = /*@__PURE__*/
-  fileDesc("CiptZXRob2RzL25vdGlmaWVyL3YxL25vdGlmaWVyX3NlcnZpY2UucHJvdG8SE21ldGhvZHMubm90aWZpZXIudjEiVgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGY3Vyc29yGAQgASgJImAKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USMQoKZGVsaXZlcmllcxgBIAMoCzIdLm1ldGhvZHMubm90aWZpZXIudjEuRGVsaXZlcnkSEwoLbmV4dF9jdXJzb3IYAiABKAkiPAoVUmVzZW5kRGVsaXZlcnlSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRITCgtkZWxpdmVyeV9pZBgCIAEoCSJJChZSZXNlbmREZWxpdmVyeVJlc3BvbnNlEi8KCGRlbGl2ZXJ5GAEgASgLMh0ubWV0aG9kcy5ub3RpZmllci52MS5EZWxpdmVyeSLIAQoIRGVsaXZlcnkSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEgsKA3NlcRgDIAEoDRINCgVldmVudBgEIAEoCRILCgN1cmwYBSABKAkSDgoGc3RhdHVzGAYgASgJEi8KBXRyaWVzGAcgAygLMiAubWV0aG9kcy5ub3RpZmllci52MS5EZWxpdmVyeVRyeRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhYKDm5leHRfdHJ5X2F0X21zGAkgASgBInMKC0RlbGl2ZXJ5VHJ5EhUKDXN0YXJ0ZWRfYXRfbXMYASABKAESEwoLZHVyYXRpb25fbXMYAiABKA0SEwoLaHR0cF9zdGF0dXMYAyABKA0SDQoFZXJyb3IYBCABKAkSFAoMYW5zd2VyX3N0YXJ0GAUgASgJMucBCg9Ob3RpZmllclNlcnZpY2USaQoOTGlzdERlbGl2ZXJpZXMSKi5tZXRob2RzLm5vdGlmaWVyLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBorLm1ldGhvZHMubm90aWZpZXIudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZRJpCg5SZXNlbmREZWxpdmVyeRIqLm1ldGhvZHMubm90aWZpZXIudjEuUmVzZW5kRGVsaXZlcnlSZXF1ZXN0GisubWV0aG9kcy5ub3RpZmllci52MS5SZXNlbmREZWxpdmVyeVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("CiptZXRob2RzL25vdGlmaWVyL3YxL25vdGlmaWVyX3NlcnZpY2UucHJvdG8SE21ldGhvZHMubm90aWZpZXIudjEiiQEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBWxpbWl0GAMgASgNEg4KBmN1cnNvchgEIAEoCRIOCgZzdGF0dXMYBSABKAkSEwoLZW5kcG9pbnRfaWQYBiABKAkSDAoEa2luZBgHIAEoCSI5ChJHZXREZWxpdmVyeVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIkYKE0dldERlbGl2ZXJ5UmVzcG9uc2USLwoIZGVsaXZlcnkYASABKAsyHS5tZXRob2RzLm5vdGlmaWVyLnYxLkRlbGl2ZXJ5ImAKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USMQoKZGVsaXZlcmllcxgBIAMoCzIdLm1ldGhvZHMubm90aWZpZXIudjEuRGVsaXZlcnkSEwoLbmV4dF9jdXJzb3IYAiABKAkiPAoVUmVzZW5kRGVsaXZlcnlSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRITCgtkZWxpdmVyeV9pZBgCIAEoCSJJChZSZXNlbmREZWxpdmVyeVJlc3BvbnNlEi8KCGRlbGl2ZXJ5GAEgASgLMh0ubWV0aG9kcy5ub3RpZmllci52MS5EZWxpdmVyeSKCAQoXUmVzZW5kRGVsaXZlcmllc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhQKDGRlbGl2ZXJ5X2lkcxgCIAMoCRIOCgZzdGF0dXMYAyABKAkSEwoLZW5kcG9pbnRfaWQYBCABKAkSDAoEa2luZBgFIAEoCRIOCgZjdXJzb3IYBiABKAkiRQoYUmVzZW5kRGVsaXZlcmllc1Jlc3BvbnNlEhQKDGRlbGl2ZXJ5X2lkcxgBIAMoCRITCgtuZXh0X2N1cnNvchgCIAEoCSKAAgoIRGVsaXZlcnkSEwoLZGVsaXZlcnlfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEgsKA3NlcRgDIAEoDRINCgVldmVudBgEIAEoCRILCgN1cmwYBSABKAkSDgoGc3RhdHVzGAYgASgJEi8KBXRyaWVzGAcgAygLMiAubWV0aG9kcy5ub3RpZmllci52MS5EZWxpdmVyeVRyeRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhYKDm5leHRfdHJ5X2F0X21zGAkgASgBEhMKC2VuZHBvaW50X2lkGAogASgJEgwKBGtpbmQYCyABKAkSEwoLdHJpZXNfY291bnQYDCABKA0icwoLRGVsaXZlcnlUcnkSFQoNc3RhcnRlZF9hdF9tcxgBIAEoARITCgtkdXJhdGlvbl9tcxgCIAEoDRITCgtodHRwX3N0YXR1cxgDIAEoDRINCgVlcnJvchgEIAEoCRIUCgxhbnN3ZXJfc3RhcnQYBSABKAkyugMKD05vdGlmaWVyU2VydmljZRJpCg5MaXN0RGVsaXZlcmllcxIqLm1ldGhvZHMubm90aWZpZXIudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GisubWV0aG9kcy5ub3RpZmllci52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlEmAKC0dldERlbGl2ZXJ5EicubWV0aG9kcy5ub3RpZmllci52MS5HZXREZWxpdmVyeVJlcXVlc3QaKC5tZXRob2RzLm5vdGlmaWVyLnYxLkdldERlbGl2ZXJ5UmVzcG9uc2USaQoOUmVzZW5kRGVsaXZlcnkSKi5tZXRob2RzLm5vdGlmaWVyLnYxLlJlc2VuZERlbGl2ZXJ5UmVxdWVzdBorLm1ldGhvZHMubm90aWZpZXIudjEuUmVzZW5kRGVsaXZlcnlSZXNwb25zZRJvChBSZXNlbmREZWxpdmVyaWVzEiwubWV0aG9kcy5ub3RpZmllci52MS5SZXNlbmREZWxpdmVyaWVzUmVxdWVzdBotLm1ldGhvZHMubm90aWZpZXIudjEuUmVzZW5kRGVsaXZlcmllc1Jlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message methods.notifier.v1.ListDeliveriesRequest
@@ -38,6 +38,27 @@ export type ListDeliveriesRequest = Message<"methods.notifier.v1.ListDeliveriesR
    * @generated from field: string cursor = 4;
    */
   cursor: string;
+
+  /**
+   * Empty: all.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * Empty: those of all targets.
+   *
+   * @generated from field: string endpoint_id = 6;
+   */
+  endpointId: (EndpointId | '');
+
+  /**
+   * Empty: all.
+   *
+   * @generated from field: string kind = 7;
+   */
+  kind: string;
 };
 
 /**
@@ -46,6 +67,45 @@ export type ListDeliveriesRequest = Message<"methods.notifier.v1.ListDeliveriesR
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
   messageDesc(file_methods_notifier_v1_notifier_service, 0);
+
+/**
+ * @generated from message methods.notifier.v1.GetDeliveryRequest
+ */
+export type GetDeliveryRequest = Message<"methods.notifier.v1.GetDeliveryRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * @generated from field: string delivery_id = 2;
+   */
+  deliveryId: DeliveryId;
+};
+
+/**
+ * Describes the message methods.notifier.v1.GetDeliveryRequest.
+ * Use `create(GetDeliveryRequestSchema)` to create a new message.
+ */
+export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
+  messageDesc(file_methods_notifier_v1_notifier_service, 1);
+
+/**
+ * @generated from message methods.notifier.v1.GetDeliveryResponse
+ */
+export type GetDeliveryResponse = Message<"methods.notifier.v1.GetDeliveryResponse"> & {
+  /**
+   * @generated from field: methods.notifier.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+};
+
+/**
+ * Describes the message methods.notifier.v1.GetDeliveryResponse.
+ * Use `create(GetDeliveryResponseSchema)` to create a new message.
+ */
+export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
+  messageDesc(file_methods_notifier_v1_notifier_service, 2);
 
 /**
  * @generated from message methods.notifier.v1.ListDeliveriesResponse
@@ -67,7 +127,7 @@ export type ListDeliveriesResponse = Message<"methods.notifier.v1.ListDeliveries
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_methods_notifier_v1_notifier_service, 1);
+  messageDesc(file_methods_notifier_v1_notifier_service, 3);
 
 /**
  * @generated from message methods.notifier.v1.ResendDeliveryRequest
@@ -89,7 +149,7 @@ export type ResendDeliveryRequest = Message<"methods.notifier.v1.ResendDeliveryR
  * Use `create(ResendDeliveryRequestSchema)` to create a new message.
  */
 export const ResendDeliveryRequestSchema: GenMessage<ResendDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_methods_notifier_v1_notifier_service, 2);
+  messageDesc(file_methods_notifier_v1_notifier_service, 4);
 
 /**
  * @generated from message methods.notifier.v1.ResendDeliveryResponse
@@ -106,7 +166,87 @@ export type ResendDeliveryResponse = Message<"methods.notifier.v1.ResendDelivery
  * Use `create(ResendDeliveryResponseSchema)` to create a new message.
  */
 export const ResendDeliveryResponseSchema: GenMessage<ResendDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_methods_notifier_v1_notifier_service, 3);
+  messageDesc(file_methods_notifier_v1_notifier_service, 5);
+
+/**
+ * Either ids, or the ended ones of a status.
+ *
+ * @generated from message methods.notifier.v1.ResendDeliveriesRequest
+ */
+export type ResendDeliveriesRequest = Message<"methods.notifier.v1.ResendDeliveriesRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * At most 200.
+   *
+   * @generated from field: repeated string delivery_ids = 2;
+   */
+  deliveryIds: DeliveryId[];
+
+  /**
+   * delivered, exhausted or stopped; empty with ids.
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * Empty: those of all targets.
+   *
+   * @generated from field: string endpoint_id = 4;
+   */
+  endpointId: (EndpointId | '');
+
+  /**
+   * Empty: all.
+   *
+   * @generated from field: string kind = 5;
+   */
+  kind: string;
+
+  /**
+   * Empty: the newest first.
+   *
+   * @generated from field: string cursor = 6;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message methods.notifier.v1.ResendDeliveriesRequest.
+ * Use `create(ResendDeliveriesRequestSchema)` to create a new message.
+ */
+export const ResendDeliveriesRequestSchema: GenMessage<ResendDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_methods_notifier_v1_notifier_service, 6);
+
+/**
+ * @generated from message methods.notifier.v1.ResendDeliveriesResponse
+ */
+export type ResendDeliveriesResponse = Message<"methods.notifier.v1.ResendDeliveriesResponse"> & {
+  /**
+   * On their way now.
+   *
+   * @generated from field: repeated string delivery_ids = 1;
+   */
+  deliveryIds: DeliveryId[];
+
+  /**
+   * Where another call continues; empty: there are no more.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message methods.notifier.v1.ResendDeliveriesResponse.
+ * Use `create(ResendDeliveriesResponseSchema)` to create a new message.
+ */
+export const ResendDeliveriesResponseSchema: GenMessage<ResendDeliveriesResponse> = /*@__PURE__*/
+  messageDesc(file_methods_notifier_v1_notifier_service, 7);
 
 /**
  * @generated from message methods.notifier.v1.Delivery
@@ -133,6 +273,8 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
   event: string;
 
   /**
+   * Empty for an endpoint.
+   *
    * @generated from field: string url = 5;
    */
   url: string;
@@ -158,6 +300,27 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
    * @generated from field: double next_try_at_ms = 9;
    */
   nextTryAtMs: number;
+
+  /**
+   * ep_...; empty: the run's own URL.
+   *
+   * @generated from field: string endpoint_id = 10;
+   */
+  endpointId: (EndpointId | '');
+
+  /**
+   * webhook, endpoint, slack or teams.
+   *
+   * @generated from field: string kind = 11;
+   */
+  kind: string;
+
+  /**
+   * Also those that are not listed.
+   *
+   * @generated from field: uint32 tries_count = 12;
+   */
+  triesCount: number;
 };
 
 /**
@@ -165,7 +328,7 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_methods_notifier_v1_notifier_service, 4);
+  messageDesc(file_methods_notifier_v1_notifier_service, 8);
 
 /**
  * @generated from message methods.notifier.v1.DeliveryTry
@@ -206,7 +369,7 @@ export type DeliveryTry = Message<"methods.notifier.v1.DeliveryTry"> & {
  * Use `create(DeliveryTrySchema)` to create a new message.
  */
 export const DeliveryTrySchema: GenMessage<DeliveryTry> = /*@__PURE__*/
-  messageDesc(file_methods_notifier_v1_notifier_service, 5);
+  messageDesc(file_methods_notifier_v1_notifier_service, 9);
 
 /**
  * Deliveries of one organization, for operators and later routes.
@@ -223,6 +386,14 @@ export const NotifierService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
+   * @generated from rpc methods.notifier.v1.NotifierService.GetDelivery
+   */
+  getDelivery: {
+    methodKind: "unary";
+    input: typeof GetDeliveryRequestSchema;
+    output: typeof GetDeliveryResponseSchema;
+  },
+  /**
    * Sends an ended delivery once more with the same id and body.
    *
    * @generated from rpc methods.notifier.v1.NotifierService.ResendDelivery
@@ -231,6 +402,16 @@ export const NotifierService: GenService<{
     methodKind: "unary";
     input: typeof ResendDeliveryRequestSchema;
     output: typeof ResendDeliveryResponseSchema;
+  },
+  /**
+   * The same for many.
+   *
+   * @generated from rpc methods.notifier.v1.NotifierService.ResendDeliveries
+   */
+  resendDeliveries: {
+    methodKind: "unary";
+    input: typeof ResendDeliveriesRequestSchema;
+    output: typeof ResendDeliveriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_methods_notifier_v1_notifier_service, 0);

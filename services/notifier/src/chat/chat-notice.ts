@@ -1,0 +1,74 @@
+// What a chat is notified of: the stored body of an event in a few short texts, for any chat. Everything a caller has
+// written is cut here and escaped by the chat's format.
+import type { EventName } from '../delivery/run-event.ts';
+
+export interface ChatNotice {
+  readonly title: string;
+  /** The question, or why the run failed. Empty: there is nothing more to say. */
+  readonly text: string;
+  readonly details: string;
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  readonly button: { readonly label: string; readonly url: string } | null;
+}
+
+/** The members of a webhook's body that a chat shows. */
+interface EventBody {
+  readonly event: EventName;
+  readonly run_id: string;
+  readonly method: string;
+  readonly question?: {
+    readonly step: string;
+    readonly prompt: string;
+    readonly details?: string;
+    readonly show?: readonly { readonly path: string; readonly value: unknown }[];
+    readonly deadline_at: string | null;
+  };
+  readonly error?: { readonly message: string; readonly step?: string };
+}
+
+/** Together below the 28 KB of one chat and the 3,000 characters of a text of the other, escaped and in any script. */
+const TEXT_MAX = 700;
+const FACT_MAX = 120;
+const SHOWN_MAX = 6;
+
+const TITLES: Readonly<Record<EventName, string>> = {
+  needs_input: 'A question waits for an answer',
+  'question.reminded': 'A question still waits for an answer',
+  'question.escalated': 'A question was escalated',
+  succeeded: 'A run succeeded',
+  failed: 'A run failed',
+  cancelled: 'A run was cancelled',
+};
+
+/** `answerUrl`: where the question is answered; null: nowhere. */
+export function chatNotice(body: Buffer, answerUrl: string | null): ChatNotice {
+  const { event, run_id: runId, method, question, error } = JSON.parse(body.toString('utf8')) as EventBody;
+  const step = question?.step ?? error?.step ?? '';
+  const deadline = question?.deadline_at ?? null;
+  const shown = (question?.show ?? []).slice(0, SHOWN_MAX);
+  return {
+    title: TITLES[event],
+    text: cut(question?.prompt ?? error?.message ?? '', TEXT_MAX),
+    details: cut(question?.details ?? '', TEXT_MAX),
+    facts: [
+      ...shown.map(({ path, value }) => ({ name: cut(path, FACT_MAX), value: cut(valueText(value), FACT_MAX) })),
+      { name: 'Method', value: cut(method, FACT_MAX) },
+      ...(step === '' ? [] : [{ name: 'Step', value: cut(step, FACT_MAX) }]),
+      { name: 'Run', value: runId },
+      ...(deadline === null ? [] : [{ name: 'Answer by', value: `${deadline.slice(0, 16).replace('T', ' ')} UTC` }]),
+    ],
+    button: question === undefined || answerUrl === null ? null : { label: 'Answer', url: answerUrl },
+  };
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Without control characters and those that turn the direction of the text after them. */
+function cut(text: string, max: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  const plain = text.slice(0, max * 4).replace(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, ' ');
+  const characters = [...plain];
+  return characters.length <= max ? plain : `${characters.slice(0, max - 1).join('')}…`;
+}

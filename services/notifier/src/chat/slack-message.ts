@@ -1,0 +1,49 @@
+// A notice as Slack's incoming webhooks take it: blocks, and a plain text for notifications.
+import type { ChatNotice } from './chat-notice.ts';
+
+/** Of a block's text. */
+const TEXT_MAX = 3_000;
+
+export function slackMessage({ title, text, details, facts, button }: ChatNotice) {
+  const first = text === '' ? title : `${title}: ${text}`;
+  return {
+    text: escaped(first),
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      { type: 'section', text: mrkdwn(`*${escaped(title)}*`) },
+      ...[text, details]
+        .filter((one) => one.trim() !== '')
+        .map((one) => ({ type: 'section', text: mrkdwn(literal(one)) })),
+      ...inTens(facts).map((some) => ({
+        type: 'section',
+        fields: some.map(({ name, value }) => mrkdwn(`*${literal(name)}*\n${literal(value) || '–'}`)),
+      })),
+      ...(button === null ? [] : [{ type: 'actions', elements: [answerButton(button)] }]),
+    ],
+  };
+}
+
+function answerButton({ label, url }: { readonly label: string; readonly url: string }) {
+  return { type: 'button', style: 'primary', text: { type: 'plain_text', text: label }, url, action_id: 'answer' };
+}
+
+/** `verbatim`: names and addresses in a text become neither mentions nor links. */
+function mrkdwn(text: string) {
+  return { type: 'mrkdwn', verbatim: true, text: text.slice(0, TEXT_MAX) };
+}
+
+/** Shown as it is: the signs of its format get an invisible character before them, which keeps them from pairing. */
+function literal(text: string): string {
+  return escaped(text).replace(/[*_~`]|^(?:&gt;|>)/gm, (sign) => `\u200b${sign}`);
+}
+
+/** Slack reads only these three: they would begin links, mentions and commands. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** A section has at most 10 fields. */
+function inTens<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / 10) }, (_, i) => items.slice(i * 10, i * 10 + 10));
+}
