@@ -39,7 +39,7 @@ export class PlayedBrowser {
   /** A radio button, a box to tick, or a line of a list, by its words. */
   choose(name: string, words: string): this {
     const options = [
-      ...this.html.matchAll(/<(?:label class="option"><input|option) ?([^>]*)>(.*?)<\/(?:label|option)>/g),
+      ...this.html.matchAll(/<(?:label class="option"><input|option) ?([^>]*)>([\s\S]*?)<\/(?:label|option)>/g),
     ];
     const found = options.find(([, attributes = '', inner = '']) => {
       const own = attributesOf(attributes).name;

@@ -55,7 +55,7 @@ button { min-height: 3rem; padding: .5rem 1.5rem; font: inherit; font-weight: 60
   border: 1px solid var(--accent); background: var(--accent); color: var(--on) }
 button.second, button.small { background: var(--back); color: var(--accent) }
 button.small { min-height: 2.25rem; padding: .25rem .75rem; font-size: .875rem; margin-inline-end: .5rem }
-.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem }
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 .5rem }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 `;
