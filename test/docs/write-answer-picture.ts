@@ -12,7 +12,9 @@ const chromium = findChromium();
 if (chromium === null) throw new Error('The picture needs Chromium: apt-get install chromium');
 
 const question = askedQuestion({
-  show: [{ path: 'steps.order', valueJson: JSON.stringify({ number: 'ord_7f3', total: '250 EUR', paid_with: 'card' }) }],
+  show: [
+    { path: 'steps.order', valueJson: JSON.stringify({ number: 'ord_7f3', total: '250 EUR', paid_with: 'card' }) },
+  ],
 });
 const { text } = writePage(
   shownPage(
