@@ -16,6 +16,7 @@ export type Row = Readonly<Record<string, unknown>>;
 const PREFIXES: Readonly<Record<string, string>> = {
   audit_id: 'aud',
   delivery_id: 'dlv',
+  endpoint_id: 'ep',
   key_id: 'key',
   run_id: 'run',
   upload_id: 'upl',
@@ -31,6 +32,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
   'registry.audit': () => ({ doer_kind: 'user' }),
   'registry.builds': () => ({ due_at: new Date(0) }),
   'registry.creation_requests': (set) => ({ method_id: idOf('', set), version_id: idOf('ver', set) }),
+  'registry.endpoints': () => ({ format: 'webhook', events: ['failed'] }),
   'registry.methods': (set) => ({ current_version: idOf('ver', set) }),
   'registry.users': () => ({ first_role: 'member' }),
   'registry.version_locks': () => ({ lock: SOURCE, sha256: sha256(SOURCE) }),
