@@ -122,7 +122,7 @@ class FieldReader {
     };
     this.#left -= 1;
     if (isJsonList(schema.enum)) {
-      const choices = schema.enum.filter((choice) => choice !== null);
+      const choices = schema.enum.includes(null) ? schema.enum.filter((choice) => choice !== null) : schema.enum;
       if (choices.length > 0) return { ...own, kind: 'choice', choices };
     }
     const [kind, ...others] = types.filter((type) => type !== 'null');

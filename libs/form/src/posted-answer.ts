@@ -109,7 +109,7 @@ class PostedReader {
       if (field.required && field.default === undefined) this.fault(at, 'needs a choice');
       return undefined;
     }
-    const found = choiceOf(field.kind === 'choice' ? field.choices : [true, false], field.nullable, text);
+    const found = choiceOf(field.kind === 'choice' ? field.choices : BOOLEANS, field.nullable, text);
     if (found === undefined) this.fault(at, 'is none of the choices');
     return found;
   }
@@ -179,9 +179,32 @@ function isUnchanged(controls: Controls, shown: Controls): boolean {
 
 /** By its JSON, as radio buttons post it, or by its text, as people type it. */
 function choiceOf(choices: readonly JsonValue[], nullable: boolean, text: string): JsonValue | undefined {
-  const all = nullable ? [...choices, null] : choices;
-  const typed = text.trim();
-  return all.find((choice) => JSON.stringify(choice) === text) ?? all.find((choice) => shownValue(choice) === typed);
+  if (nullable && text === 'null') return null;
+  const { byJson, byText } = choiceNames(choices);
+  const place = byJson.get(text) ?? byText.get(text.trim());
+  if (place === undefined) return nullable && text.trim() === 'null' ? null : undefined;
+  return choices[place];
+}
+
+interface ChoiceNames {
+  readonly byJson: ReadonlyMap<string, number>;
+  readonly byText: ReadonlyMap<string, number>;
+}
+
+const BOOLEANS = [true, false];
+/** A form may have hundreds of fields with the same hundreds of choices. */
+const namesOf = new WeakMap<readonly JsonValue[], ChoiceNames>();
+
+function choiceNames(choices: readonly JsonValue[]): ChoiceNames {
+  const known = namesOf.get(choices);
+  if (known !== undefined) return known;
+  // The first of equal names wins: later entries replace earlier ones, so the first comes last.
+  const places = choices.map((choice, place) => [choice, place] as const).reverse();
+  const byJson = new Map(places.map(([choice, place]) => [JSON.stringify(choice), place]));
+  const byText = new Map(places.map(([choice, place]) => [shownValue(choice), place]));
+  const names = { byJson, byText };
+  namesOf.set(choices, names);
+  return names;
 }
 
 /** Findings cut long names. */
