@@ -16,6 +16,8 @@ const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
 export interface StackSecrets {
   /** Base64 of 32 bytes: the key webhook secrets are sealed under. */
   readonly secretsKey: string;
+  /** Base64 of 32 bytes: the key answer links are derived from. */
+  readonly linkKey: string;
   readonly key: Pick<NewServiceKey, 'key' | 'authPart'>;
   readonly authSha256: Buffer;
   /** Known once the registry has made the key. */
@@ -54,8 +56,8 @@ export class DataFolder {
   }
 
   saveSecrets(): void {
-    const { secretsKey, key, webhookSecret } = this.secrets;
-    const text = JSON.stringify({ secretsKey, key: key.key, authPart: key.authPart, webhookSecret });
+    const { secretsKey, linkKey, key, webhookSecret } = this.secrets;
+    const text = JSON.stringify({ secretsKey, linkKey, key: key.key, authPart: key.authPart, webhookSecret });
     writeFileSync(join(this.path, 'secrets.json'), `${text}\n`, { mode: 0o600 });
   }
 }
@@ -106,14 +108,20 @@ function namesIn(path: string): string[] {
 function readSecrets(path: string): StackSecrets {
   const file = join(path, 'secrets.json');
   if (existsSync(file)) {
-    const { secretsKey, key, authPart, webhookSecret } = JSON.parse(readFileSync(file, 'utf8'));
-    return { secretsKey, key: { key, authPart }, authSha256: authSha256(authPart), webhookSecret };
+    // A folder of the release before has no link key.
+    const { secretsKey, linkKey = newKey(), key, authPart, webhookSecret } = JSON.parse(readFileSync(file, 'utf8'));
+    return { secretsKey, linkKey, key: { key, authPart }, authSha256: authSha256(authPart), webhookSecret };
   }
   const key = createServiceKey();
   return {
-    secretsKey: randomBytes(32).toString('base64'),
+    secretsKey: newKey(),
+    linkKey: newKey(),
     key,
     authSha256: key.authSha256,
     webhookSecret: null,
   };
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64');
 }

@@ -110,6 +110,8 @@ export class LocalStack {
       LISTEN: notifier,
       METHOD_REGISTRY_URL: registry,
       ALLOW_PRIVATE_WEBHOOKS: '1',
+      PUBLIC_URL: baseUrl,
+      LINK_KEY: folder.secrets.linkKey,
       ...given('WEBHOOK_RETRY_MS', 'WEBHOOK_TIMEOUT_MS'),
     });
     const schedulers: { internal: string; worker: string }[] = [];

@@ -4,6 +4,7 @@ import { ConfigError } from '@methods/config/environment';
 import { readConfig } from './config.ts';
 import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
 
+const LINK_KEY = Buffer.alloc(32, 1).toString('base64');
 const least = {
   LISTEN: '127.0.0.1:0',
   POSTGRES_URL: 'postgres://localhost/x',
@@ -30,6 +31,15 @@ test('lists are read as numbers', () => {
   assert.deepEqual(config.retryMs, [1, 2]);
 });
 
+test('answer links need a key and an address, and the key is in no text', () => {
+  const config = readConfig({ ...least, LINK_KEY, PUBLIC_URL: 'https://methods.example' });
+  assert.equal(config.links?.publicUrl, 'https://methods.example');
+  assert.equal(config.links.key.reveal(), LINK_KEY);
+  assert.ok(!JSON.stringify(config).includes(LINK_KEY));
+  // The gateway has this setting too: an environment that both read starts a notifier as before.
+  assert.equal(readConfig({ ...least, PUBLIC_URL: 'https://methods.example' }).links, null);
+});
+
 test('wrong values are refused by name', () => {
   const wrong: readonly Record<string, string>[] = [
     { LISTEN: '7000' },
@@ -39,6 +49,9 @@ test('wrong values are refused by name', () => {
     { WEBHOOK_RETRY_MS: '5s' },
     { WEBHOOK_TIMEOUT_MS: '15000' },
     { WEBHOOK_CLAIM_MS: '19999' },
+    { LINK_KEY: 'c2hvcnQ=', PUBLIC_URL: 'https://methods.example' },
+    { PUBLIC_URL: 'https://methods.example/', LINK_KEY },
+    { PUBLIC_URL: '', LINK_KEY },
   ];
   for (const values of wrong) {
     const name = Object.keys(values)[0] ?? '';

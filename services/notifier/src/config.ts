@@ -4,6 +4,7 @@ import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import { Type } from 'typebox';
+import type { LinkSettings } from './answer-link/link-token.ts';
 import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
 
 const ADDRESS = '^\\S+:[0-9]{1,5}$';
@@ -27,6 +28,13 @@ const Environment = Type.Object({
   WEBHOOK_TIMEOUT_MS: Type.Integer({ default: 10_000, minimum: 50, maximum: 60_000 }),
   /** How long a node keeps a delivery to itself; a dead node's deliveries are due again after this. */
   WEBHOOK_CLAIM_MS: Type.Integer({ default: 20_000, minimum: 1_000, maximum: 120_000 }),
+  /**
+   * Base64 of 32 bytes, the same for all replicas: answer links are derived from it. With another key, mails that are sent
+   * again have other links; those that were sent keep working.
+   */
+  LINK_KEY: Type.Optional(SecretText({ pattern: '^[A-Za-z0-9+/]{43}=$' })),
+  /** Where people reach the gateway, without a slash at the end: answer links begin with it. */
+  PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]*[^/\\s?#]$' })),
   /** The pause between two searches for deliveries whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
@@ -44,6 +52,8 @@ export interface Config {
   readonly timeoutMs: number;
   readonly claimMs: number;
   readonly retentionSweepMs: number;
+  /** Null: there are no answer links. */
+  readonly links: LinkSettings | null;
   readonly logLevel: LogLevel;
 }
 
@@ -54,7 +64,9 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   const claimMs = environment.WEBHOOK_CLAIM_MS;
   const ports = numbersOf(environment.WEBHOOK_PORTS);
   const nameServers = partsOf(environment.WEBHOOK_NAME_SERVERS);
+  const { LINK_KEY: linkKey, PUBLIC_URL: publicUrl } = environment;
   const faults = [
+    ...(linkKey !== undefined && publicUrl === undefined ? ['PUBLIC_URL: is not set, but LINK_KEY is'] : []),
     ...(nameServers.every(isServer) ? [] : ['WEBHOOK_NAME_SERVERS: must be IP addresses, each with a port or without']),
     // A claim that lapses during a try would have another node send the same delivery at the same time.
     ...(claimMs < 2 * timeoutMs ? ['WEBHOOK_CLAIM_MS: must be at least twice WEBHOOK_TIMEOUT_MS'] : []),
@@ -72,6 +84,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     timeoutMs,
     claimMs,
     retentionSweepMs: environment.RETENTION_SWEEP_MS,
+    links: linkKey === undefined || publicUrl === undefined ? null : { key: linkKey, publicUrl },
     logLevel: environment.LOG_LEVEL,
   });
 }
