@@ -7,7 +7,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
 import { file_methods_error_v1_error_detail } from "../../error/v1/error_detail_pb.ts";
-import type { Answerer, Question, RunError, RunStatus, RunView } from "../../run/v1/run_pb.ts";
+import type { Actor, AnswerChannel, Answerer, Question, RunError, RunStatus, RunView } from "../../run/v1/run_pb.ts";
 import { file_methods_run_v1_run } from "../../run/v1/run_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/event/v1/event.proto.
  */
 export const file_methods_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxIsEDCghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgiIgoMU3RvcmVkRXZlbnRzEhIKCm91dGJveF9pZHMYASADKAki3gEKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAQgkKB2NvbW1hbmQiSQoNQW5zd2VyQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRITCgthbnN3ZXJfanNvbhgCIAEoCRIOCgZkaWdlc3QYAyABKAwiDwoNQ2FuY2VsQ29tbWFuZCJHChFSdW5Db21tYW5kUmVwbGllcxIyCgdyZXBsaWVzGAEgAygLMiEubWV0aG9kcy5ldmVudC52MS5SdW5Db21tYW5kUmVwbHkiiAEKD1J1bkNvbW1hbmRSZXBseRISCgpjb21tYW5kX2lkGAEgASgJEiYKA3J1bhgCIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIAEIJCgdvdXRjb21lImUKDkhlbGRIZWFydGJlYXRzEhEKCWZyb21fbm9kZRgBIAEoCRIsCgRydW5zGAIgAygLMh4ubWV0aG9kcy5ldmVudC52MS5SdW5IZWFydGJlYXQSEgoKc2VudF9hdF9tcxgDIAEoASI9CgxSdW5IZWFydGJlYXQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEg4KBmFnZV9tcxgDIAEoDSI8CgtMaXZlQ2hhbmdlcxItCgdjaGFuZ2VzGAEgAygLMhwubWV0aG9kcy5ldmVudC52MS5MaXZlQ2hhbmdlIlkKCkxpdmVDaGFuZ2USDgoGcnVuX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEikKBnN0YXR1cxgDIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cyIeCgtXYXRjaGVkUnVucxIPCgdydW5faWRzGAEgAygJIlAKD1JlZ2lzdHJ5Q2hhbmdlZBIOCgZvcmdfaWQYASABKAkSDAoEa2luZBgCIAEoCRIKCgJpZBgDIAEoCRITCgthdXRoX3NoYTI1NhgEIAEoCSJQCghOb2RlQmVhdBIPCgdub2RlX2lkGAEgASgJEhQKDHBlZXJfYWRkcmVzcxgCIAEoCRIMCgRiZWF0GAMgASgBEg8KB2xlYXZpbmcYBCABKAhiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxIpsECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24iNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIiIKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJIsgCCgpSdW5Db21tYW5kEhIKCmNvbW1hbmRfaWQYASABKAkSFQoNcmVwbHlfc3ViamVjdBgCIAEoCRIUCgxpc3N1ZWRfYXRfbXMYAyABKAESDgoGb3JnX2lkGAQgASgJEg4KBnJ1bl9pZBgFIAEoCRIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLmV2ZW50LnYxLkFuc3dlckNvbW1hbmRIABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLmV2ZW50LnYxLkNhbmNlbENvbW1hbmRIABIxCgZhc3NpZ24YCCABKAsyHy5tZXRob2RzLmV2ZW50LnYxLkFzc2lnbkNvbW1hbmRIABI1CghkZWxlZ2F0ZRgJIAEoCzIhLm1ldGhvZHMuZXZlbnQudjEuRGVsZWdhdGVDb21tYW5kSABCCQoHY29tbWFuZCKwAQoNQW5zd2VyQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRITCgthbnN3ZXJfanNvbhgCIAEoCRIOCgZkaWdlc3QYAyABKAwSJAoFYWN0b3IYBCABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvchIuCgdjaGFubmVsGAUgASgOMh0ubWV0aG9kcy5ydW4udjEuQW5zd2VyQ2hhbm5lbBIPCgdjb21tZW50GAYgASgJInAKDUFzc2lnbkNvbW1hbmQSEwoLcXVlc3Rpb25faWQYASABKAkSIQoCYnkYAiABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvchInCghhc3NpZ25lZRgDIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yImwKD0RlbGVnYXRlQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEiEKAnRvGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IiDwoNQ2FuY2VsQ29tbWFuZCJHChFSdW5Db21tYW5kUmVwbGllcxIyCgdyZXBsaWVzGAEgAygLMiEubWV0aG9kcy5ldmVudC52MS5SdW5Db21tYW5kUmVwbHkiiAEKD1J1bkNvbW1hbmRSZXBseRISCgpjb21tYW5kX2lkGAEgASgJEiYKA3J1bhgCIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIAEIJCgdvdXRjb21lImUKDkhlbGRIZWFydGJlYXRzEhEKCWZyb21fbm9kZRgBIAEoCRIsCgRydW5zGAIgAygLMh4ubWV0aG9kcy5ldmVudC52MS5SdW5IZWFydGJlYXQSEgoKc2VudF9hdF9tcxgDIAEoASI9CgxSdW5IZWFydGJlYXQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEg4KBmFnZV9tcxgDIAEoDSI8CgtMaXZlQ2hhbmdlcxItCgdjaGFuZ2VzGAEgAygLMhwubWV0aG9kcy5ldmVudC52MS5MaXZlQ2hhbmdlIlkKCkxpdmVDaGFuZ2USDgoGcnVuX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEikKBnN0YXR1cxgDIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cyIeCgtXYXRjaGVkUnVucxIPCgdydW5faWRzGAEgAygJIlAKD1JlZ2lzdHJ5Q2hhbmdlZBIOCgZvcmdfaWQYASABKAkSDAoEa2luZBgCIAEoCRIKCgJpZBgDIAEoCRITCgthdXRoX3NoYTI1NhgEIAEoCSJQCghOb2RlQmVhdBIPCgdub2RlX2lkGAEgASgJEhQKDHBlZXJfYWRkcmVzcxgCIAEoCRIMCgRiZWF0GAMgASgBEg8KB2xlYXZpbmcYBCABKAhiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * Subject run.event.<org>.<run>: a committed change with a listener.
@@ -48,7 +48,9 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   seq: number;
 
   /**
-   * needs_input, succeeded, failed or cancelled.
+   * needs_input, question.reminded, question.escalated, question.closed, succeeded, failed or cancelled. Those of
+   * questions are sent for every run: they are also for the people who answer. question.closed has the seq of the event
+   * that ended the run, if it did, and an outbox id of its own.
    *
    * @generated from field: string event = 5;
    */
@@ -125,6 +127,20 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
    * @generated from field: bool content_left_out = 18;
    */
   contentLeftOut: boolean;
+
+  /**
+   * Who started the run; absent: unknown.
+   *
+   * @generated from field: methods.run.v1.Actor starter = 19;
+   */
+  starter?: Actor | undefined;
+
+  /**
+   * Of question.closed.
+   *
+   * @generated from field: methods.event.v1.ClosedQuestion closed = 20;
+   */
+  closed?: ClosedQuestion | undefined;
 };
 
 /**
@@ -133,6 +149,32 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
  */
 export const RunEventSchema: GenMessage<RunEvent> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 0);
+
+/**
+ * A question that takes no more answers.
+ *
+ * @generated from message methods.event.v1.ClosedQuestion
+ */
+export type ClosedQuestion = Message<"methods.event.v1.ClosedQuestion"> & {
+  /**
+   * @generated from field: string question_id = 1;
+   */
+  questionId: QuestionId;
+
+  /**
+   * answered (by a person, an application or the deadline's answer), expired or cancelled.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message methods.event.v1.ClosedQuestion.
+ * Use `create(ClosedQuestionSchema)` to create a new message.
+ */
+export const ClosedQuestionSchema: GenMessage<ClosedQuestion> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 1);
 
 /**
  * Core subject run.event.stored.
@@ -151,7 +193,7 @@ export type StoredEvents = Message<"methods.event.v1.StoredEvents"> & {
  * Use `create(StoredEventsSchema)` to create a new message.
  */
 export const StoredEventsSchema: GenMessage<StoredEvents> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 1);
+  messageDesc(file_methods_event_v1_event, 2);
 
 /**
  * Subject run.command.<shard>: for the owner of the shard by then.
@@ -201,6 +243,18 @@ export type RunCommand = Message<"methods.event.v1.RunCommand"> & {
      */
     value: CancelCommand;
     case: "cancel";
+  } | {
+    /**
+     * @generated from field: methods.event.v1.AssignCommand assign = 8;
+     */
+    value: AssignCommand;
+    case: "assign";
+  } | {
+    /**
+     * @generated from field: methods.event.v1.DelegateCommand delegate = 9;
+     */
+    value: DelegateCommand;
+    case: "delegate";
   } | { case: undefined; value?: undefined };
 };
 
@@ -209,7 +263,7 @@ export type RunCommand = Message<"methods.event.v1.RunCommand"> & {
  * Use `create(RunCommandSchema)` to create a new message.
  */
 export const RunCommandSchema: GenMessage<RunCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 2);
+  messageDesc(file_methods_event_v1_event, 3);
 
 /**
  * @generated from message methods.event.v1.AnswerCommand
@@ -235,6 +289,21 @@ export type AnswerCommand = Message<"methods.event.v1.AnswerCommand"> & {
    * @generated from field: bytes digest = 3;
    */
   digest: Uint8Array;
+
+  /**
+   * @generated from field: methods.run.v1.Actor actor = 4;
+   */
+  actor?: Actor | undefined;
+
+  /**
+   * @generated from field: methods.run.v1.AnswerChannel channel = 5;
+   */
+  channel: AnswerChannel;
+
+  /**
+   * @generated from field: string comment = 6;
+   */
+  comment: string;
 };
 
 /**
@@ -242,7 +311,63 @@ export type AnswerCommand = Message<"methods.event.v1.AnswerCommand"> & {
  * Use `create(AnswerCommandSchema)` to create a new message.
  */
 export const AnswerCommandSchema: GenMessage<AnswerCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 3);
+  messageDesc(file_methods_event_v1_event, 4);
+
+/**
+ * @generated from message methods.event.v1.AssignCommand
+ */
+export type AssignCommand = Message<"methods.event.v1.AssignCommand"> & {
+  /**
+   * @generated from field: string question_id = 1;
+   */
+  questionId: QuestionId;
+
+  /**
+   * @generated from field: methods.run.v1.Actor by = 2;
+   */
+  by?: Actor | undefined;
+
+  /**
+   * Absent: no one.
+   *
+   * @generated from field: methods.run.v1.Actor assignee = 3;
+   */
+  assignee?: Actor | undefined;
+};
+
+/**
+ * Describes the message methods.event.v1.AssignCommand.
+ * Use `create(AssignCommandSchema)` to create a new message.
+ */
+export const AssignCommandSchema: GenMessage<AssignCommand> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 5);
+
+/**
+ * @generated from message methods.event.v1.DelegateCommand
+ */
+export type DelegateCommand = Message<"methods.event.v1.DelegateCommand"> & {
+  /**
+   * @generated from field: string question_id = 1;
+   */
+  questionId: QuestionId;
+
+  /**
+   * @generated from field: methods.run.v1.Actor by = 2;
+   */
+  by?: Actor | undefined;
+
+  /**
+   * @generated from field: methods.run.v1.Actor to = 3;
+   */
+  to?: Actor | undefined;
+};
+
+/**
+ * Describes the message methods.event.v1.DelegateCommand.
+ * Use `create(DelegateCommandSchema)` to create a new message.
+ */
+export const DelegateCommandSchema: GenMessage<DelegateCommand> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 6);
 
 /**
  * @generated from message methods.event.v1.CancelCommand
@@ -255,7 +380,7 @@ export type CancelCommand = Message<"methods.event.v1.CancelCommand"> & {
  * Use `create(CancelCommandSchema)` to create a new message.
  */
 export const CancelCommandSchema: GenMessage<CancelCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 4);
+  messageDesc(file_methods_event_v1_event, 7);
 
 /**
  * @generated from message methods.event.v1.RunCommandReplies
@@ -272,7 +397,7 @@ export type RunCommandReplies = Message<"methods.event.v1.RunCommandReplies"> & 
  * Use `create(RunCommandRepliesSchema)` to create a new message.
  */
 export const RunCommandRepliesSchema: GenMessage<RunCommandReplies> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 5);
+  messageDesc(file_methods_event_v1_event, 8);
 
 /**
  * @generated from message methods.event.v1.RunCommandReply
@@ -306,7 +431,7 @@ export type RunCommandReply = Message<"methods.event.v1.RunCommandReply"> & {
  * Use `create(RunCommandReplySchema)` to create a new message.
  */
 export const RunCommandReplySchema: GenMessage<RunCommandReply> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 6);
+  messageDesc(file_methods_event_v1_event, 9);
 
 /**
  * Subject run.heartbeat.<node>: what the workers of one node hold, for the owner named.
@@ -337,7 +462,7 @@ export type HeldHeartbeats = Message<"methods.event.v1.HeldHeartbeats"> & {
  * Use `create(HeldHeartbeatsSchema)` to create a new message.
  */
 export const HeldHeartbeatsSchema: GenMessage<HeldHeartbeats> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 7);
+  messageDesc(file_methods_event_v1_event, 10);
 
 /**
  * @generated from message methods.event.v1.RunHeartbeat
@@ -366,7 +491,7 @@ export type RunHeartbeat = Message<"methods.event.v1.RunHeartbeat"> & {
  * Use `create(RunHeartbeatSchema)` to create a new message.
  */
 export const RunHeartbeatSchema: GenMessage<RunHeartbeat> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 8);
+  messageDesc(file_methods_event_v1_event, 11);
 
 /**
  * Core subject run.live.<shard>: revisions that readers may want to fetch.
@@ -385,7 +510,7 @@ export type LiveChanges = Message<"methods.event.v1.LiveChanges"> & {
  * Use `create(LiveChangesSchema)` to create a new message.
  */
 export const LiveChangesSchema: GenMessage<LiveChanges> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 9);
+  messageDesc(file_methods_event_v1_event, 12);
 
 /**
  * @generated from message methods.event.v1.LiveChange
@@ -412,7 +537,7 @@ export type LiveChange = Message<"methods.event.v1.LiveChange"> & {
  * Use `create(LiveChangeSchema)` to create a new message.
  */
 export const LiveChangeSchema: GenMessage<LiveChange> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 10);
+  messageDesc(file_methods_event_v1_event, 13);
 
 /**
  * Core subject run.watched, for the owners of their shards: these runs are watched step by step on the node that sends
@@ -432,7 +557,7 @@ export type WatchedRuns = Message<"methods.event.v1.WatchedRuns"> & {
  * Use `create(WatchedRunsSchema)` to create a new message.
  */
 export const WatchedRunsSchema: GenMessage<WatchedRuns> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 11);
+  messageDesc(file_methods_event_v1_event, 14);
 
 /**
  * Core subject registry.changed.<org>: caches drop what is named.
@@ -472,7 +597,7 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
  * Use `create(RegistryChangedSchema)` to create a new message.
  */
 export const RegistryChangedSchema: GenMessage<RegistryChanged> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 12);
+  messageDesc(file_methods_event_v1_event, 15);
 
 /**
  * Value of a node's entry in the nodes bucket.
@@ -510,5 +635,5 @@ export type NodeBeat = Message<"methods.event.v1.NodeBeat"> & {
  * Use `create(NodeBeatSchema)` to create a new message.
  */
 export const NodeBeatSchema: GenMessage<NodeBeat> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 13);
+  messageDesc(file_methods_event_v1_event, 16);
 

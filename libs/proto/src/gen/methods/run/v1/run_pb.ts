@@ -2,7 +2,7 @@
 // @generated from file methods/run/v1/run.proto (package methods.run.v1, syntax proto3)
 /* eslint-disable */
 
-import type { ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
+import type { KeyId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/run/v1/run.proto.
  */
 export const file_methods_run_v1_run: GenFile = /*@__PURE__*/
-  fileDesc("ChhtZXRob2RzL3J1bi92MS9ydW4ucHJvdG8SDm1ldGhvZHMucnVuLnYxIuYECgdSdW5WaWV3Eg4KBnJ1bl9pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSEAoIYXR0ZW1wdHMYBSABKA0SFAoMbWF4X2F0dGVtcHRzGAYgASgNEisKCWFuc3dlcl9ieRgHIAEoDjIYLm1ldGhvZHMucnVuLnYxLkFuc3dlcmVyEjcKCG1ldGFkYXRhGAggAygLMiUubWV0aG9kcy5ydW4udjEuUnVuVmlldy5NZXRhZGF0YUVudHJ5EikKBnRpbWluZxgJIAEoCzIZLm1ldGhvZHMucnVuLnYxLlJ1blRpbWluZxIYChBjYW5jZWxfcmVxdWVzdGVkGAogASgIEicKBXN0ZXBzGAsgAygLMhgubWV0aG9kcy5ydW4udjEuU3RlcFZpZXcSKgoIcXVlc3Rpb24YDCABKAsyGC5tZXRob2RzLnJ1bi52MS5RdWVzdGlvbhITCgtyZXN1bHRfanNvbhgNIAEoCRInCgVlcnJvchgOIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yEhAKCHJldmlzaW9uGA8gASgNEhUKDXF1ZXVlZF9yZWFzb24YECABKAkSEgoKd2FrZV9hdF9tcxgRIAEoARIoCgZlbmRpbmcYEiABKAsyGC5tZXRob2RzLnJ1bi52MS5SdW5FcnJvchovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEivgEKCVJ1blRpbWluZxIVCg1jcmVhdGVkX2F0X21zGAEgASgBEhUKDXN0YXJ0ZWRfYXRfbXMYAiABKAESGAoQd2FpdGluZ19zaW5jZV9tcxgDIAEoARIWCg5maW5pc2hlZF9hdF9tcxgEIAEoARIRCglxdWV1ZWRfbXMYBSABKAESEgoKcnVubmluZ19tcxgGIAEoARISCgp3YWl0aW5nX21zGAcgASgBEhYKDnN0YXRlX3NpbmNlX21zGAggASgBIo8CCghTdGVwVmlldxIMCgRwYXRoGAEgASgJEgwKBGtpbmQYAiABKAkSKgoGc3RhdHVzGAMgASgOMhoubWV0aG9kcy5ydW4udjEuU3RlcFN0YXR1cxIPCgdhdHRlbXB0GAQgASgNEhUKDXN0YXJ0ZWRfYXRfbXMYBSABKAESFgoOZmluaXNoZWRfYXRfbXMYBiABKAESEgoKcnVubmluZ19tcxgHIAEoARISCgp3YWl0aW5nX21zGAggASgBEikKBmNoZWNrcxgJIAMoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBDaGVjaxIoCgVlcnJvchgKIAEoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvciJJCglTdGVwQ2hlY2sSDAoEbmFtZRgBIAEoCRINCgVwaGFzZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDwoHbWVzc2FnZRgEIAEoCSLPAQoJU3RlcEVycm9yEgwKBGtpbmQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZzdGF0dXMYAyABKA0SDAoEbGluZRgEIAEoDRIOCgZyZWFzb24YBSABKAkSNwoHaGVhZGVycxgGIAMoCzImLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvci5IZWFkZXJzRW50cnkSDAoEYm9keRgHIAEoCRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCghSdW5FcnJvchIMCgRjb2RlGAEgASgJEgwKBGtpbmQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRzdGVwGAQgASgJIq8BCghRdWVzdGlvbhIKCgJpZBgBIAEoCRIMCgRzdGVwGAIgASgJEg4KBnByb21wdBgDIAEoCRIPCgdkZXRhaWxzGAQgASgJEigKBHNob3cYBSADKAsyGi5tZXRob2RzLnJ1bi52MS5TaG93blZhbHVlEhEKCWZvcm1fanNvbhgGIAEoCRITCgthc2tlZF9hdF9tcxgHIAEoARIWCg5kZWFkbGluZV9hdF9tcxgIIAEoASIuCgpTaG93blZhbHVlEgwKBHBhdGgYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSq5AQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFSVU5fU1RBVFVTX1FVRVVFRBABEhYKElJVTl9TVEFUVVNfUlVOTklORxACEhYKElJVTl9TVEFUVVNfV0FJVElORxADEhgKFFJVTl9TVEFUVVNfU1VDQ0VFREVEEAQSFQoRUlVOX1NUQVRVU19GQUlMRUQQBRIYChRSVU5fU1RBVFVTX0NBTkNFTExFRBAGKtsBCgpTdGVwU3RhdHVzEhsKF1NURVBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTU1RFUF9TVEFUVVNfUEVORElORxABEhcKE1NURVBfU1RBVFVTX1JVTk5JTkcQAhIXChNTVEVQX1NUQVRVU19XQUlUSU5HEAMSGQoVU1RFUF9TVEFUVVNfU1VDQ0VFREVEEAQSFgoSU1RFUF9TVEFUVVNfRkFJTEVEEAUSFwoTU1RFUF9TVEFUVVNfU0tJUFBFRBAGEhkKFVNURVBfU1RBVFVTX0NBTkNFTExFRBAHKlEKCEFuc3dlcmVyEhgKFEFOU1dFUkVSX1VOU1BFQ0lGSUVEEAASGAoUQU5TV0VSRVJfQVBQTElDQVRJT04QARIRCg1BTlNXRVJFUl9URUFNEAJiBnByb3RvMw");
+  fileDesc("ChhtZXRob2RzL3J1bi92MS9ydW4ucHJvdG8SDm1ldGhvZHMucnVuLnYxIpAFCgdSdW5WaWV3Eg4KBnJ1bl9pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSEAoIYXR0ZW1wdHMYBSABKA0SFAoMbWF4X2F0dGVtcHRzGAYgASgNEisKCWFuc3dlcl9ieRgHIAEoDjIYLm1ldGhvZHMucnVuLnYxLkFuc3dlcmVyEjcKCG1ldGFkYXRhGAggAygLMiUubWV0aG9kcy5ydW4udjEuUnVuVmlldy5NZXRhZGF0YUVudHJ5EikKBnRpbWluZxgJIAEoCzIZLm1ldGhvZHMucnVuLnYxLlJ1blRpbWluZxIYChBjYW5jZWxfcmVxdWVzdGVkGAogASgIEicKBXN0ZXBzGAsgAygLMhgubWV0aG9kcy5ydW4udjEuU3RlcFZpZXcSKgoIcXVlc3Rpb24YDCABKAsyGC5tZXRob2RzLnJ1bi52MS5RdWVzdGlvbhITCgtyZXN1bHRfanNvbhgNIAEoCRInCgVlcnJvchgOIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yEhAKCHJldmlzaW9uGA8gASgNEhUKDXF1ZXVlZF9yZWFzb24YECABKAkSEgoKd2FrZV9hdF9tcxgRIAEoARIoCgZlbmRpbmcYEiABKAsyGC5tZXRob2RzLnJ1bi52MS5SdW5FcnJvchIoCgdhbnN3ZXJzGBMgAygLMhcubWV0aG9kcy5ydW4udjEuUmVjZWlwdBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEivgEKCVJ1blRpbWluZxIVCg1jcmVhdGVkX2F0X21zGAEgASgBEhUKDXN0YXJ0ZWRfYXRfbXMYAiABKAESGAoQd2FpdGluZ19zaW5jZV9tcxgDIAEoARIWCg5maW5pc2hlZF9hdF9tcxgEIAEoARIRCglxdWV1ZWRfbXMYBSABKAESEgoKcnVubmluZ19tcxgGIAEoARISCgp3YWl0aW5nX21zGAcgASgBEhYKDnN0YXRlX3NpbmNlX21zGAggASgBIo8CCghTdGVwVmlldxIMCgRwYXRoGAEgASgJEgwKBGtpbmQYAiABKAkSKgoGc3RhdHVzGAMgASgOMhoubWV0aG9kcy5ydW4udjEuU3RlcFN0YXR1cxIPCgdhdHRlbXB0GAQgASgNEhUKDXN0YXJ0ZWRfYXRfbXMYBSABKAESFgoOZmluaXNoZWRfYXRfbXMYBiABKAESEgoKcnVubmluZ19tcxgHIAEoARISCgp3YWl0aW5nX21zGAggASgBEikKBmNoZWNrcxgJIAMoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBDaGVjaxIoCgVlcnJvchgKIAEoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvciJJCglTdGVwQ2hlY2sSDAoEbmFtZRgBIAEoCRINCgVwaGFzZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDwoHbWVzc2FnZRgEIAEoCSLPAQoJU3RlcEVycm9yEgwKBGtpbmQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZzdGF0dXMYAyABKA0SDAoEbGluZRgEIAEoDRIOCgZyZWFzb24YBSABKAkSNwoHaGVhZGVycxgGIAMoCzImLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvci5IZWFkZXJzRW50cnkSDAoEYm9keRgHIAEoCRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCghSdW5FcnJvchIMCgRjb2RlGAEgASgJEgwKBGtpbmQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRzdGVwGAQgASgJIosDCghRdWVzdGlvbhIKCgJpZBgBIAEoCRIMCgRzdGVwGAIgASgJEg4KBnByb21wdBgDIAEoCRIPCgdkZXRhaWxzGAQgASgJEigKBHNob3cYBSADKAsyGi5tZXRob2RzLnJ1bi52MS5TaG93blZhbHVlEhEKCWZvcm1fanNvbhgGIAEoCRITCgthc2tlZF9hdF9tcxgHIAEoARIWCg5kZWFkbGluZV9hdF9tcxgIIAEoARIsCgZwb2xpY3kYCSABKAsyHC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJQb2xpY3kSIwoFdm90ZXMYCiADKAsyFC5tZXRob2RzLnJ1bi52MS5Wb3RlEhAKCGFzc2lnbmVlGAsgASgJEi8KC2RlbGVnYXRpb25zGAwgAygLMhoubWV0aG9kcy5ydW4udjEuRGVsZWdhdGlvbhIXCg9lc2NhbGF0ZWRfYXRfbXMYDSABKAESEwoLZm9ybV9zaGEyNTYYDiABKAkSFgoOdmVyc2lvbl9zaGEyNTYYDyABKAkiLgoKU2hvd25WYWx1ZRIMCgRwYXRoGAEgASgJEhIKCnZhbHVlX2pzb24YAiABKAkibQoFQWN0b3ISEQoJcGVyc29uX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRINCgVlbWFpbBgDIAEoCRIMCgRuYW1lGAQgASgJEgwKBHJvbGUYBSABKAkSFgoObGlua19yZWNpcGllbnQYBiABKAkiswIKB1JlY2VpcHQSEwoLcXVlc3Rpb25faWQYASABKAkSDAoEc3RlcBgCIAEoCRIkCgVhY3RvchgDIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBCABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEhYKDmFuc3dlcmVkX2F0X21zGAUgASgBEg8KB2NvbW1lbnQYBiABKAkSEQoJZm9ybV9oYXNoGAcgASgJEhQKDHZlcnNpb25faGFzaBgIIAEoCRITCgthbnN3ZXJfanNvbhgJIAEoCRIOCgZwcm9tcHQYCiABKAkSEwoLYXNrZWRfYXRfbXMYCyABKAESIwoFdm90ZXMYDCADKAsyFC5tZXRob2RzLnJ1bi52MS5Wb3RlIpEBCgRWb3RlEiQKBWFjdG9yGAEgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISEwoLYW5zd2VyX2pzb24YAiABKAkSDQoFYXRfbXMYAyABKAESLgoHY2hhbm5lbBgEIAEoDjIdLm1ldGhvZHMucnVuLnYxLkFuc3dlckNoYW5uZWwSDwoHY29tbWVudBgFIAEoCSJjCgpEZWxlZ2F0aW9uEiMKBGZyb20YASABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvchIhCgJ0bxgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEg0KBWF0X21zGAMgASgBIrABCgxBbnN3ZXJQb2xpY3kSCgoCdG8YASADKAkSEwoLbm90X3N0YXJ0ZXIYAiABKAgSDQoFbmVlZHMYAyABKA0SEAoIbmVlZHNfb24YBCADKAkSEQoJcmVtaW5kX21zGAUgAygBEhkKEWVzY2FsYXRlX2FmdGVyX21zGAYgASgBEhMKC2VzY2FsYXRlX3RvGAcgAygJEhsKE3RpbWVvdXRfYW5zd2VyX2pzb24YCCABKAkquQEKCVJ1blN0YXR1cxIaChZSVU5fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFQoRUlVOX1NUQVRVU19RVUVVRUQQARIWChJSVU5fU1RBVFVTX1JVTk5JTkcQAhIWChJSVU5fU1RBVFVTX1dBSVRJTkcQAxIYChRSVU5fU1RBVFVTX1NVQ0NFRURFRBAEEhUKEVJVTl9TVEFUVVNfRkFJTEVEEAUSGAoUUlVOX1NUQVRVU19DQU5DRUxMRUQQBirbAQoKU3RlcFN0YXR1cxIbChdTVEVQX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1NURVBfU1RBVFVTX1BFTkRJTkcQARIXChNTVEVQX1NUQVRVU19SVU5OSU5HEAISFwoTU1RFUF9TVEFUVVNfV0FJVElORxADEhkKFVNURVBfU1RBVFVTX1NVQ0NFRURFRBAEEhYKElNURVBfU1RBVFVTX0ZBSUxFRBAFEhcKE1NURVBfU1RBVFVTX1NLSVBQRUQQBhIZChVTVEVQX1NUQVRVU19DQU5DRUxMRUQQBypRCghBbnN3ZXJlchIYChRBTlNXRVJFUl9VTlNQRUNJRklFRBAAEhgKFEFOU1dFUkVSX0FQUExJQ0FUSU9OEAESEQoNQU5TV0VSRVJfVEVBTRACKvsBCg1BbnN3ZXJDaGFubmVsEh4KGkFOU1dFUl9DSEFOTkVMX1VOU1BFQ0lGSUVEEAASFgoSQU5TV0VSX0NIQU5ORUxfQVBJEAESFgoSQU5TV0VSX0NIQU5ORUxfQ0xJEAISGAoUQU5TV0VSX0NIQU5ORUxfSU5CT1gQAxIXChNBTlNXRVJfQ0hBTk5FTF9MSU5LEAQSFwoTQU5TV0VSX0NIQU5ORUxfQ0hBVBAFEhoKFkFOU1dFUl9DSEFOTkVMX0hBTkRMRVIQBhIWChJBTlNXRVJfQ0hBTk5FTF9NQ1AQBxIaChZBTlNXRVJfQ0hBTk5FTF9USU1FT1VUEAhiBnByb3RvMw");
 
 /**
  * A run as callers see it; the gateway turns it into the documented JSON.
@@ -120,6 +120,13 @@ export type RunView = Message<"methods.run.v1.RunView"> & {
    * @generated from field: methods.run.v1.RunError ending = 18;
    */
   ending?: RunError | undefined;
+
+  /**
+   * The newest 100 accepted answers, oldest first.
+   *
+   * @generated from field: repeated methods.run.v1.Receipt answers = 19;
+   */
+  answers: Receipt[];
 };
 
 /**
@@ -425,6 +432,51 @@ export type Question = Message<"methods.run.v1.Question"> & {
    * @generated from field: double deadline_at_ms = 8;
    */
   deadlineAtMs: number;
+
+  /**
+   * Absent: every member may answer, and so may a service key.
+   *
+   * @generated from field: methods.run.v1.AnswerPolicy policy = 9;
+   */
+  policy?: AnswerPolicy | undefined;
+
+  /**
+   * Of a question that needs several people, each person's present one.
+   *
+   * @generated from field: repeated methods.run.v1.Vote votes = 10;
+   */
+  votes: Vote[];
+
+  /**
+   * A person's id, usr_..., or the one e-mail address that is asked; empty: anyone who may answer.
+   *
+   * @generated from field: string assignee = 11;
+   */
+  assignee: string;
+
+  /**
+   * @generated from field: repeated methods.run.v1.Delegation delegations = 12;
+   */
+  delegations: Delegation[];
+
+  /**
+   * The escalation's people may answer too, since then; 0: not escalated.
+   *
+   * @generated from field: double escalated_at_ms = 13;
+   */
+  escalatedAtMs: number;
+
+  /**
+   * Hex SHA-256 of the form's canonical JSON (RFC 8785), and of the source that asks; empty where it is unknown.
+   *
+   * @generated from field: string form_sha256 = 14;
+   */
+  formSha256: string;
+
+  /**
+   * @generated from field: string version_sha256 = 15;
+   */
+  versionSha256: string;
 };
 
 /**
@@ -455,6 +507,279 @@ export type ShownValue = Message<"methods.run.v1.ShownValue"> & {
  */
 export const ShownValueSchema: GenMessage<ShownValue> = /*@__PURE__*/
   messageDesc(file_methods_run_v1_run, 7);
+
+/**
+ * Who started or answered a run: a person, a service key, or the recipient of a link.
+ *
+ * @generated from message methods.run.v1.Actor
+ */
+export type Actor = Message<"methods.run.v1.Actor"> & {
+  /**
+   * usr_...; empty for a key, and for a recipient who is no member.
+   *
+   * @generated from field: string person_id = 1;
+   */
+  personId: string;
+
+  /**
+   * Empty for people.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: (KeyId | '');
+
+  /**
+   * The person's verified address in lower case; empty where none is known.
+   *
+   * @generated from field: string email = 3;
+   */
+  email: string;
+
+  /**
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * admin, member or viewer; empty for keys, and for a recipient who is no member.
+   *
+   * @generated from field: string role = 5;
+   */
+  role: string;
+
+  /**
+   * The address that a link was sent to, in lower case, or the name of the endpoint that showed it; empty for all others.
+   *
+   * @generated from field: string link_recipient = 6;
+   */
+  linkRecipient: string;
+};
+
+/**
+ * Describes the message methods.run.v1.Actor.
+ * Use `create(ActorSchema)` to create a new message.
+ */
+export const ActorSchema: GenMessage<Actor> = /*@__PURE__*/
+  messageDesc(file_methods_run_v1_run, 8);
+
+/**
+ * An accepted answer.
+ *
+ * @generated from message methods.run.v1.Receipt
+ */
+export type Receipt = Message<"methods.run.v1.Receipt"> & {
+  /**
+   * q_...
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: QuestionId;
+
+  /**
+   * @generated from field: string step = 2;
+   */
+  step: string;
+
+  /**
+   * Absent: unknown, or a time-out.
+   *
+   * @generated from field: methods.run.v1.Actor actor = 3;
+   */
+  actor?: Actor | undefined;
+
+  /**
+   * @generated from field: methods.run.v1.AnswerChannel channel = 4;
+   */
+  channel: AnswerChannel;
+
+  /**
+   * @generated from field: double answered_at_ms = 5;
+   */
+  answeredAtMs: number;
+
+  /**
+   * @generated from field: string comment = 6;
+   */
+  comment: string;
+
+  /**
+   * Hex, as in the question.
+   *
+   * @generated from field: string form_hash = 7;
+   */
+  formHash: string;
+
+  /**
+   * @generated from field: string version_hash = 8;
+   */
+  versionHash: string;
+
+  /**
+   * With defaults. In a run, empty where it has more than 4 KiB; the question has it whole.
+   *
+   * @generated from field: string answer_json = 9;
+   */
+  answerJson: string;
+
+  /**
+   * @generated from field: string prompt = 10;
+   */
+  prompt: string;
+
+  /**
+   * @generated from field: double asked_at_ms = 11;
+   */
+  askedAtMs: number;
+
+  /**
+   * Of a question that needed several people: those who decided it, without values and with the beginning of their
+   * comments.
+   *
+   * @generated from field: repeated methods.run.v1.Vote votes = 12;
+   */
+  votes: Vote[];
+};
+
+/**
+ * Describes the message methods.run.v1.Receipt.
+ * Use `create(ReceiptSchema)` to create a new message.
+ */
+export const ReceiptSchema: GenMessage<Receipt> = /*@__PURE__*/
+  messageDesc(file_methods_run_v1_run, 9);
+
+/**
+ * One person's answer to a question that needs several people.
+ *
+ * @generated from message methods.run.v1.Vote
+ */
+export type Vote = Message<"methods.run.v1.Vote"> & {
+  /**
+   * @generated from field: methods.run.v1.Actor actor = 1;
+   */
+  actor?: Actor | undefined;
+
+  /**
+   * @generated from field: string answer_json = 2;
+   */
+  answerJson: string;
+
+  /**
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+
+  /**
+   * @generated from field: methods.run.v1.AnswerChannel channel = 4;
+   */
+  channel: AnswerChannel;
+
+  /**
+   * @generated from field: string comment = 5;
+   */
+  comment: string;
+};
+
+/**
+ * Describes the message methods.run.v1.Vote.
+ * Use `create(VoteSchema)` to create a new message.
+ */
+export const VoteSchema: GenMessage<Vote> = /*@__PURE__*/
+  messageDesc(file_methods_run_v1_run, 10);
+
+/**
+ * @generated from message methods.run.v1.Delegation
+ */
+export type Delegation = Message<"methods.run.v1.Delegation"> & {
+  /**
+   * @generated from field: methods.run.v1.Actor from = 1;
+   */
+  from?: Actor | undefined;
+
+  /**
+   * @generated from field: methods.run.v1.Actor to = 2;
+   */
+  to?: Actor | undefined;
+
+  /**
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message methods.run.v1.Delegation.
+ * Use `create(DelegationSchema)` to create a new message.
+ */
+export const DelegationSchema: GenMessage<Delegation> = /*@__PURE__*/
+  messageDesc(file_methods_run_v1_run, 11);
+
+/**
+ * The rules of an ask step about the people who answer it, as its version's source gives them.
+ *
+ * @generated from message methods.run.v1.AnswerPolicy
+ */
+export type AnswerPolicy = Message<"methods.run.v1.AnswerPolicy"> & {
+  /**
+   * E-mail addresses in lower case, or the words admin, member and viewer; empty: every member.
+   *
+   * @generated from field: repeated string to = 1;
+   */
+  to: string[];
+
+  /**
+   * The person who started the run may not answer.
+   *
+   * @generated from field: bool not_starter = 2;
+   */
+  notStarter: boolean;
+
+  /**
+   * Decided once this many different people gave the same answer; 0: one answer decides.
+   *
+   * @generated from field: uint32 needs = 3;
+   */
+  needs: number;
+
+  /**
+   * The fields that have to be the same; empty: the whole answer.
+   *
+   * @generated from field: repeated string needs_on = 4;
+   */
+  needsOn: string[];
+
+  /**
+   * Times after the question at which its people are reminded, in ascending order.
+   *
+   * @generated from field: repeated double remind_ms = 5;
+   */
+  remindMs: number[];
+
+  /**
+   * 0: no escalation.
+   *
+   * @generated from field: double escalate_after_ms = 6;
+   */
+  escalateAfterMs: number;
+
+  /**
+   * @generated from field: repeated string escalate_to = 7;
+   */
+  escalateTo: string[];
+
+  /**
+   * The answer at the deadline; empty: the run fails.
+   *
+   * @generated from field: string timeout_answer_json = 8;
+   */
+  timeoutAnswerJson: string;
+};
+
+/**
+ * Describes the message methods.run.v1.AnswerPolicy.
+ * Use `create(AnswerPolicySchema)` to create a new message.
+ */
+export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
+  messageDesc(file_methods_run_v1_run, 12);
 
 /**
  * @generated from enum methods.run.v1.RunStatus
@@ -578,4 +903,62 @@ export enum Answerer {
  */
 export const AnswererSchema: GenEnum<Answerer> = /*@__PURE__*/
   enumDesc(file_methods_run_v1_run, 2);
+
+/**
+ * @generated from enum methods.run.v1.AnswerChannel
+ */
+export enum AnswerChannel {
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_API = 1;
+   */
+  API = 1,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_CLI = 2;
+   */
+  CLI = 2,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_INBOX = 3;
+   */
+  INBOX = 3,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_LINK = 4;
+   */
+  LINK = 4,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_CHAT = 5;
+   */
+  CHAT = 5,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_HANDLER = 6;
+   */
+  HANDLER = 6,
+
+  /**
+   * @generated from enum value: ANSWER_CHANNEL_MCP = 7;
+   */
+  MCP = 7,
+
+  /**
+   * The deadline passed: the answer is the one of the method's source.
+   *
+   * @generated from enum value: ANSWER_CHANNEL_TIMEOUT = 8;
+   */
+  TIMEOUT = 8,
+}
+
+/**
+ * Describes the enum methods.run.v1.AnswerChannel.
+ */
+export const AnswerChannelSchema: GenEnum<AnswerChannel> = /*@__PURE__*/
+  enumDesc(file_methods_run_v1_run, 3);
 
