@@ -4,7 +4,7 @@ import { isId } from '@methods/base/ids';
 import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import type { RunChange, RunEvent } from '../delivery/run-event.ts';
+import type { ClosedQuestion, RunChange, RunEvent } from '../delivery/run-event.ts';
 
 export type DecodedEvent =
   | { readonly ok: true; readonly outboxId: string; readonly event: RunEvent }
@@ -44,6 +44,10 @@ function faultOf(message: RunEventMessage): string | null {
   return null;
 }
 
+function isReason(reason: string | undefined): reason is ClosedQuestion['reason'] {
+  return reason === 'answered' || reason === 'expired' || reason === 'cancelled';
+}
+
 function changeOf(message: RunEventMessage): RunChange | string {
   switch (message.event) {
     case 'needs_input':
@@ -60,6 +64,11 @@ function changeOf(message: RunEventMessage): RunChange | string {
       return message.error === undefined ? 'no error' : { event: 'failed', error: message.error };
     case 'cancelled':
       return { event: 'cancelled' };
+    case 'question.closed': {
+      const { questionId, reason } = message.closed ?? {};
+      if (!questionId) return 'no question';
+      return isReason(reason) ? { event: 'question.closed', questionId, reason } : 'unknown reason';
+    }
     default:
       return 'unknown event';
   }

@@ -20,7 +20,7 @@ export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId
  */
 export function keepsOrder(event: RunEvent, endpoints: readonly EndpointTarget[]): boolean {
   const { follows, change } = event;
-  if (follows === null) return false;
+  if (follows === null || change.event === 'question.closed') return false;
   if (chooseAnswerer(event).application) return true;
   return endpoints.some((target) => takes(target, change.event) && tookThen(target, 'needs_input', follows.atMs));
 }

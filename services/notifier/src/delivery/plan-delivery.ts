@@ -4,7 +4,7 @@ import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { chooseAnswerer } from './choose-answerer.ts';
 import type { PlannedDelivery } from './delivery.ts';
 import { type EndpointTarget, kindOf, takes } from './endpoint-target.ts';
-import type { RunChange, RunEvent } from './run-event.ts';
+import { type DeliveredChange, type DeliveredEvent, isDelivered, type RunEvent } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
 /** Of an endpoint; an organization has many, and each gets a body of its own. Beyond it the content is left out. */
@@ -18,12 +18,13 @@ export function planDeliveries(
   endpoints: readonly EndpointTarget[],
   newId: () => DeliveryId,
 ): readonly PlannedDelivery[] {
+  if (!isDelivered(event)) return [];
   const own = chooseAnswerer(event).application ? [ownDelivery(event, newId())] : [];
   const taking = endpoints.filter((target) => takes(target, event.change.event));
   return [...own, ...taking.map((target) => endpointDelivery(event, target, newId()))];
 }
 
-function ownDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery {
+function ownDelivery(event: DeliveredEvent, deliveryId: DeliveryId): PlannedDelivery {
   return {
     ...factsOf(event, deliveryId),
     url: event.webhookUrl,
@@ -35,7 +36,7 @@ function ownDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery {
   };
 }
 
-function endpointDelivery(event: RunEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
+function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
   const whole = webhookBody(event, deliveryId);
   const fits = whole.length <= ENDPOINT_BODY_BYTES_MAX;
   return {
@@ -49,15 +50,15 @@ function endpointDelivery(event: RunEvent, target: EndpointTarget, deliveryId: D
   };
 }
 
-function factsOf({ orgId, runId, seq, change, createdAtMs }: RunEvent, deliveryId: DeliveryId) {
+function factsOf({ orgId, runId, seq, change, createdAtMs }: DeliveredEvent, deliveryId: DeliveryId) {
   return { orgId, deliveryId, runId, seq, event: change.event, createdAtMs };
 }
 
-function withoutContent(event: RunEvent): RunEvent {
+function withoutContent(event: DeliveredEvent): DeliveredEvent {
   return { ...event, contentLeftOut: true, change: lightChange(event.change) };
 }
 
-function lightChange(change: RunChange): RunChange {
+function lightChange(change: DeliveredChange): DeliveredChange {
   switch (change.event) {
     case 'succeeded':
       return { ...change, resultJson: '' };

@@ -26,12 +26,30 @@ export interface RunEvent {
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
 }
 
+export interface DeliveredEvent extends RunEvent {
+  readonly change: DeliveredChange;
+}
+
+export function isDelivered(event: RunEvent): event is DeliveredEvent {
+  return event.change.event !== 'question.closed';
+}
+
 /** JSON texts are passed on unchanged: parsing them would round large numbers. */
-export type RunChange =
+export type RunChange = DeliveredChange | ClosedQuestion;
+
+/** Webhooks are sent for these. */
+export type DeliveredChange =
   | { readonly event: QuestionEvent; readonly question: Question }
   | { readonly event: 'succeeded'; readonly resultJson: string }
   | { readonly event: 'failed'; readonly error: RunError }
   | { readonly event: 'cancelled' };
+
+/** The question takes no more answers. */
+export interface ClosedQuestion {
+  readonly event: 'question.closed';
+  readonly questionId: string;
+  readonly reason: 'answered' | 'expired' | 'cancelled';
+}
 
 export interface Question {
   readonly id: string;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RunChange, RunEvent } from './run-event.ts';
+import type { DeliveredChange, DeliveredEvent } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
 const at = Date.parse('2026-11-02T10:20:30.004Z');
 
-function eventOf(change: RunChange, contentLeftOut = false): RunEvent {
+function eventOf(change: DeliveredChange, contentLeftOut = false): DeliveredEvent {
   return {
     orgId: 'org_1',
     runId: 'run_1',
@@ -23,7 +23,7 @@ function eventOf(change: RunChange, contentLeftOut = false): RunEvent {
   };
 }
 
-function read(change: RunChange, contentLeftOut = false): Record<string, unknown> {
+function read(change: DeliveredChange, contentLeftOut = false): Record<string, unknown> {
   return JSON.parse(webhookBody(eventOf(change, contentLeftOut), 'dlv_1').toString('utf8'));
 }
 

@@ -1,7 +1,7 @@
 // The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
 import type { DeliveryId } from '@methods/base/ids';
 import { carriedJson, jsonObject, textIfAny, timeJson } from './json-text.ts';
-import type { EventName, Question, RunError, RunEvent } from './run-event.ts';
+import type { DeliveredEvent, EventName, Question, RunError } from './run-event.ts';
 
 const STATUS: Readonly<Record<EventName, string>> = {
   needs_input: 'waiting',
@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<EventName, string>> = {
 };
 
 /** Members that do not apply are absent, unknown times are null. */
-export function webhookBody(event: RunEvent, deliveryId: DeliveryId): Buffer {
+export function webhookBody(event: DeliveredEvent, deliveryId: DeliveryId): Buffer {
   const body = jsonObject([
     ['event', JSON.stringify(event.change.event)],
     ['delivery_id', JSON.stringify(deliveryId)],
@@ -32,7 +32,7 @@ export function webhookBody(event: RunEvent, deliveryId: DeliveryId): Buffer {
 function changeMembers({
   change,
   contentLeftOut,
-}: Pick<RunEvent, 'change' | 'contentLeftOut'>): (readonly [string, string | undefined])[] {
+}: Pick<DeliveredEvent, 'change' | 'contentLeftOut'>): (readonly [string, string | undefined])[] {
   switch (change.event) {
     case 'needs_input':
     case 'question.reminded':
