@@ -37,6 +37,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
   'registry.users': () => ({ first_role: 'member' }),
   'registry.version_locks': () => ({ lock: SOURCE, sha256: sha256(SOURCE) }),
   'registry.versions': () => ({ schema_version: 'method/2', source: SOURCE, sha256: sha256(SOURCE) }),
+  'scheduler.questions': () => ({ state: 'open', answer_by: 'team', closed_at_ms: null }),
   'scheduler.runs': () => ({ status: 'queued', answer_by: 'team' }),
   'scheduler.steps': () => ({ status: 'running' }),
 };

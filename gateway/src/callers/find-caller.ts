@@ -107,8 +107,8 @@ async function uploadCaller({ uploadTokens }: CallerSources, request: FastifyReq
   return { kind: 'upload', ...upload };
 }
 
-function userCaller({ orgId, userId, role }: Member, credential: UserCaller['credential']): UserCaller {
-  return { kind: 'user', orgId, userId, role, credential };
+function userCaller(member: Member, credential: UserCaller['credential']): UserCaller {
+  return { kind: 'user', ...member, credential };
 }
 
 function isUnsafe(method: string): boolean {

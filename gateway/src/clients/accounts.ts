@@ -41,6 +41,10 @@ export interface Member {
   /** usr_... */
   readonly userId: UserId;
   readonly role: Role;
+  /** Empty: unknown. */
+  readonly name: string;
+  /** In lower case, if the issuer verified it; else empty. */
+  readonly verifiedEmail: string;
 }
 
 /** The state of a sign-in until the issuer sends the person back. */
@@ -176,7 +180,8 @@ export class Accounts implements Stoppable {
 
 function memberOf(message: MemberMessage | undefined): Member {
   if (!message || !isRole(message.role)) throw new ServiceError('internal');
-  return { orgId: message.orgId, userId: message.userId, role: message.role };
+  const { orgId, userId, role, name } = message;
+  return { orgId, userId, role, name, verifiedEmail: '' };
 }
 
 function isUnknown(error: unknown): boolean {

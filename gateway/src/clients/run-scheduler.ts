@@ -6,7 +6,7 @@ import type { OrgId, QuestionId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
-import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { Actor, AnswerChannel, RunView } from '@methods/proto/run/v1/run_pb';
 import {
   type ListRuns,
   type LookupRun,
@@ -44,6 +44,10 @@ export interface GivenAnswer {
   /** Empty: the question that is open. */
   readonly questionId: QuestionId | '';
   readonly answerJson: string;
+  readonly actor: Actor;
+  readonly channel: AnswerChannel;
+  /** Empty: none. */
+  readonly comment: string;
 }
 
 interface AfterAnswer {
@@ -188,14 +192,14 @@ export class RunScheduler implements Stoppable {
    */
   async answerRun(
     address: RunAddress,
-    { questionId, answerJson }: GivenAnswer,
+    { questionId, ...given }: GivenAnswer,
     { wait, caller, answered }: AfterAnswer,
   ): Promise<RunView> {
     const { orgId, runId, requestId } = address;
     return this.watched.waiting(orgId, wait, caller, async () => {
       const stamped: QuestionId | '' = questionId || ((await this.getRun(address)).question?.id ?? '');
       const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
-      const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
+      const value = { $typeName, orgId, runId, questionId: stamped, ...given };
       // A caller who waited for the question here usually waits for the next state: the node then pushes it.
       const unwatched = wait === null && !this.pushed.isAwaited(runId, orgId);
       const options = { requestId, repeatable: stamped !== '', unwatched };

@@ -20,6 +20,7 @@ export function queuedRun(
     revision: 1,
     queuedReason: '',
     wakeAtMs: 0,
+    answers: [],
     ...changes,
   };
 }

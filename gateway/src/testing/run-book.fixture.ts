@@ -130,6 +130,7 @@ export class RunBook {
         formJson: '{"type":"object"}',
         askedAtMs: 1_000,
         deadlineAtMs: 0,
+        ...NO_PEOPLE,
       },
     });
   }
@@ -143,6 +144,16 @@ export class RunBook {
     return this.get(asked.orgId, known.runId);
   }
 }
+
+/** A question without rules. */
+const NO_PEOPLE = {
+  votes: [],
+  assignee: '',
+  delegations: [],
+  escalatedAtMs: 0,
+  formSha256: '',
+  versionSha256: '',
+};
 
 function newRun({ method, versionId, answerBy, metadata }: StartRun): RunView {
   const answerer = answerBy === Answerer.APPLICATION ? Answerer.APPLICATION : Answerer.TEAM;

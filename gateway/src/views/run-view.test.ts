@@ -53,6 +53,12 @@ const QUESTION = {
   formJson: '{"type":"object","properties":{}}',
   askedAtMs: NOW - 1_000,
   deadlineAtMs: NOW + 60_000,
+  votes: [],
+  assignee: '',
+  delegations: [],
+  escalatedAtMs: 0,
+  formSha256: '',
+  versionSha256: '',
 };
 
 const view = (changes: Partial<RunView> = {}) => JSON.parse(runViewJson(run(changes), STEPS, NOW));

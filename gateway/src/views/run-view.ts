@@ -1,7 +1,8 @@
 // A run as the scheduler sends it, turned into the documented JSON.
-import { Answerer, type Question, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
+import { Answerer, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
 import { atOnce } from '../turns/at-once.ts';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+import { openQuestionJson, receiptJson } from './question-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 const STATUS_NAMES: Record<RunStatus, string> = {
@@ -75,13 +76,13 @@ export function* runViewInParts(
   parts.push(part);
   return (
     `${headJson(run, nowMs)},"steps":[${parts.join('')}]` +
-    `${questionJson(run)}${resultJson(run)}${errorJson(run, true)}}`
+    `${questionJson(run)}${answersJson(run)}${resultJson(run)}${errorJson(run, true)}}`
   );
 }
 
 /** The whole run but its steps. */
 export function runStateJson(run: RunView, nowMs: number): string {
-  return `${headJson(run, nowMs)}${questionJson(run)}${resultJson(run)}${errorJson(run, true)}}`;
+  return `${headJson(run, nowMs)}${questionJson(run)}${answersJson(run)}${resultJson(run)}${errorJson(run, true)}}`;
 }
 
 /** A run in a list: without steps, question, result and the error's message. */
@@ -119,16 +120,11 @@ function queuedReasonJson(run: RunView): string {
 }
 
 function questionJson(run: RunView): string {
-  return run.status === RunStatus.WAITING && run.question ? `,"question":${question(run.question)}` : '';
+  return run.status === RunStatus.WAITING && run.question ? `,"question":${openQuestionJson(run.question)}` : '';
 }
 
-function question(asked: Question): string {
-  const show = asked.show.map(({ path, valueJson }) => `{"path":${jsonString(path)},"value":${valueJson || 'null'}}`);
-  return (
-    `{"id":${jsonString(asked.id)},"step":${jsonString(asked.step)},"prompt":${jsonString(asked.prompt)},` +
-    `${asked.details === '' ? '' : `"details":${jsonString(asked.details)},`}"show":[${show.join(',')}],` +
-    `"form":${asked.formJson || '{}'},"asked_at":${jsonTime(asked.askedAtMs)},"deadline_at":${jsonTime(asked.deadlineAtMs)}}`
-  );
+function answersJson({ answers }: RunView): string {
+  return answers.length === 0 ? '' : `,"answers":[${answers.map(receiptJson).join(',')}]`;
 }
 
 function resultJson(run: RunView): string {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Caller, callerId, mayUse, type Role } from './caller.ts';
 
-const user = (role: Role): Caller => ({ kind: 'user', orgId: 'org_a', userId: 'usr_1', role, credential: 'session' });
+const user = (role: Role): Caller => ({
+  ...{ kind: 'user', orgId: 'org_a', userId: 'usr_1', role, name: '', verifiedEmail: '' },
+  credential: 'session',
+});
 const key: Caller = { kind: 'service_key', orgId: 'org_a', keyId: 'key_1' };
 const upload: Caller = { kind: 'upload', orgId: 'org_a', uploadId: 'upl_1' };
 

@@ -17,6 +17,10 @@ export interface UserCaller {
   /** usr_... */
   readonly userId: UserId;
   readonly role: Role;
+  /** Empty: unknown. */
+  readonly name: string;
+  /** In lower case, if the issuer verified it; else empty. */
+  readonly verifiedEmail: string;
   /** The credential: a token for programs on their computer, one for MCP clients, or the cookie. */
   readonly credential: 'machine_token' | 'mcp_token' | 'session';
 }

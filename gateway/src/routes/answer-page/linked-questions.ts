@@ -4,11 +4,12 @@ import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
-import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { AnswerChannel, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { LinkCalls } from '../../clients/link-calls.ts';
 import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import { NO_ONE } from '../../plugins/request-actor.ts';
 import type { AnswerLinks, OpenedLink } from './answer-links.ts';
 import type { AskedQuestion, GivenAnswer, PageVisitor, SentAnswer } from './asked-question.ts';
 
@@ -47,7 +48,9 @@ export class LinkedQuestions implements AnswerLinks {
   private async answer(token: string, link: AnswerLink, sent: SentAnswer, from: From): Promise<AskedQuestion> {
     const { scheduler, audit, links, clock, logger } = this.parts;
     const { orgId, runId, questionId, recipient, userId } = link;
-    const given = { questionId, answerJson: sent.answerJson };
+    // The link proves the address: a member who has it is the same person.
+    const actor = { ...NO_ONE, personId: userId, linkRecipient: recipient };
+    const given = { questionId, answerJson: sent.answerJson, actor, channel: AnswerChannel.LINK, comment: '' };
     const run = await scheduler.answerRun({ orgId, runId, requestId: from.requestId }, given, {
       ...UNWATCHED,
       answered: () => {

@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { actorOf, channelOf } from '../../plugins/request-actor.ts';
 import { replies } from '../reply-schemas.ts';
 import { runChanged, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
@@ -30,7 +31,7 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
         const { orgId } = callerOf(request);
         const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
         const wait = waitRequest(request.query);
-        const { answer, question_id: questionId = '' } = request.body;
+        const { answer, question_id: questionId = '', comment = '' } = request.body;
         const answerJson = JSON.stringify(answer);
         if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
           throw tooLarge(
@@ -42,7 +43,7 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
         const facts = questionId === '' ? {} : { facts: { question_id: questionId } };
         const run = await parts.scheduler.answerRun(
           address,
-          { questionId, answerJson },
+          { questionId, answerJson, actor: actorOf(request), channel: channelOf(request), comment },
           {
             wait,
             caller: waitingCaller(reply),

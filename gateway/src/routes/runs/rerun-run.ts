@@ -6,6 +6,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId, type KeyId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { Actor } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import { allowsHost } from '@methods/webhook-url/webhook-hosts';
@@ -15,6 +16,7 @@ import type { RunAddress } from '../../clients/watched-runs.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { LARGE_BODY_BYTES, readingMs } from '../../plugins/large-bodies.ts';
+import { actorOf } from '../../plugins/request-actor.ts';
 import { undivided } from '../../turns/long-work.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
@@ -35,6 +37,8 @@ interface AskedRerun {
   readonly key: RerunKey | null;
   /** The caller's key; empty for a person. */
   readonly keyId: KeyId | '';
+  /** The caller of the rerun, not the starter of the first run. */
+  readonly starter: Actor;
   readonly fromStep: string | undefined;
 }
 
@@ -80,7 +84,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       async function rerunOrRepeat(): Promise<Started> {
         let start: StartRun;
         try {
-          start = await startLike(parts, address, { key, keyId, fromStep });
+          start = await startLike(parts, address, { key, keyId, starter: actorOf(request), fromStep });
         } catch (refusal) {
           // A key that has a run gets it, even if the first run is no longer kept.
           const lookup = key && {
@@ -108,7 +112,7 @@ function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string
 async function startLike(
   parts: RunRouteParts,
   address: RunAddress,
-  { key, keyId, fromStep }: AskedRerun,
+  { key, keyId, starter, fromStep }: AskedRerun,
 ): Promise<StartRun> {
   const [first, settings] = await Promise.all([parts.scheduler.startOf(address), parts.settings.of(address.orgId)]);
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
@@ -131,6 +135,7 @@ async function startLike(
   return {
     ...first,
     keyId,
+    starter,
     inputsJson,
     ...(kept && { kept }),
     ...(first.inputsJson.includes('"file_id":"file_') && { files: filesOf(address.runId) }),

@@ -10,7 +10,7 @@ test('the fields of a run in JSON are those of its schema', () => {
   const runs = [
     { status: RunStatus.QUEUED, queuedReason: 'sleeping', wakeAtMs: 1, cancelRequested: true, ending: error },
     { status: RunStatus.WAITING, question: { formJson: '{}' } },
-    { status: RunStatus.SUCCEEDED, resultJson: '1' },
+    { status: RunStatus.SUCCEEDED, resultJson: '1', answers: [{ questionId: 'q_1' as const }] },
     { status: RunStatus.FAILED, error },
   ].map((run) => JSON.parse(runViewJson(create(RunViewSchema, run), [], 0)) as object);
   assert.deepEqual(new Set(runs.flatMap(Object.keys)), new Set(Object.keys(Run.properties)));

@@ -2,10 +2,13 @@
 import type { QuestionId } from '@methods/base/ids';
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
+import { Question, Receipt } from './question-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;
 
 const WAIT_MS_MAX = 60_000;
+/** Of the text beside an answer. */
+const COMMENT_CHARACTERS_MAX = 2_000;
 
 export const RunParams = Type.Object({
   id: Type.String({ description: 'A run id, run_…' }),
@@ -119,6 +122,9 @@ export const AnswerRunBody = Type.Object(
     question_id: Type.Optional(
       Type.Unsafe<QuestionId>(Type.String({ maxLength: 64, description: 'Default: the open question.' })),
     ),
+    comment: Type.Optional(
+      Type.String({ maxLength: COMMENT_CHARACTERS_MAX, description: 'Kept with the answer, for people.' }),
+    ),
   },
   {
     ...Closed,
@@ -166,17 +172,6 @@ const Step = Type.Object({
   ),
 });
 
-const Question = Type.Object({
-  id: Type.String(),
-  step: Type.String(),
-  prompt: Type.String(),
-  details: Type.Optional(Type.String()),
-  show: Type.Array(Type.Object({ path: Type.String(), value: AnyJson })),
-  form: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema 2020-12 of the answer.' }),
-  asked_at: Time,
-  deadline_at: Time,
-});
-
 export const Run = Type.Object(
   {
     run_id: Type.String(),
@@ -207,6 +202,9 @@ export const Run = Type.Object(
     not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run continues.' })),
     steps: Type.Array(Step),
     question: Type.Optional(Question),
+    answers: Type.Optional(
+      Type.Array(Receipt, { description: 'The newest 100 accepted answers, oldest first; absent: there are none.' }),
+    ),
     result: Type.Optional(AnyJson),
     error: Type.Optional(
       Type.Object({

@@ -4,7 +4,7 @@ import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { Answerer } from '@methods/proto/run/v1/run_pb';
+import { type Actor, Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import { allowsHost } from '@methods/webhook-url/webhook-hosts';
@@ -17,6 +17,7 @@ import type { StartedRun } from '../../clients/run-scheduler.ts';
 import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { LARGE_BODY_BYTES } from '../../plugins/large-bodies.ts';
+import { actorOf } from '../../plugins/request-actor.ts';
 import { type LongWork, undivided } from '../../turns/long-work.ts';
 import { type Steps, settled } from '../../turns/steps.ts';
 import { ownerOf } from '../files/file-routes.ts';
@@ -33,6 +34,8 @@ export interface StartContext {
   readonly owner: FileOwner;
   /** Empty for a person: the run has no key to sign webhooks with. */
   readonly keyId: KeyId | '';
+  /** Who starts the runs. */
+  readonly starter: Actor;
   readonly requestId: string;
   readonly wait: WaitRequest | null;
   readonly caller: WaitingCaller;
@@ -49,6 +52,7 @@ export function startContext(request: FastifyRequest, reply: FastifyReply): Star
     orgId: asking.orgId,
     owner: ownerOf(asking),
     keyId: asking.kind === 'service_key' ? asking.keyId : '',
+    starter: actorOf(request),
     requestId: request.id,
     wait: null,
     caller: waitingCaller(reply),
@@ -105,7 +109,7 @@ function* startMessage(
   parts: RunRouteParts,
   asked: AskedStart,
   bodyBytes: number,
-  { orgId, owner, keyId, longWork }: StartContext,
+  { orgId, owner, keyId, starter, longWork }: StartContext,
 ): Steps<StartRun> {
   const [version, settings] = yield* versionAndSettings(parts, orgId, asked);
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
@@ -158,6 +162,7 @@ function* startMessage(
       },
     }),
     cleansUp: startable.cleansUp,
+    starter,
   };
 }
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { OrgId } from '@methods/base/ids';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { until } from '@methods/test/harness/until';
 import { runEvent } from '../bus/run-event.ts';
-import type { Effect } from '../run/effect.ts';
+import { type Effect, isOfQuestion, type RunEventName } from '../run/effect.ts';
 import {
   answer,
+  ask,
   cancel,
   claim,
   expireQuestion,
@@ -57,6 +60,10 @@ class Host implements ActorHost {
 
   nowMs(): number {
     return 2_000_000;
+  }
+
+  isHeard(run: Run, event: RunEventName): boolean {
+    return run.facts.webhookUrl !== null || isOfQuestion(event);
   }
 
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {
@@ -123,13 +130,28 @@ describe("a run's actor", () => {
     );
   });
 
-  test('at most one event a commit: changes after an event are in the next commit, in order', async () => {
+  test('a commit has the events of one command: changes after an event are in the next commit, in order', async () => {
     host.row = runs.waiting;
     const expire = { ...expireQuestion('q_1') };
     const outcomes = await tellAll(expire, cancel);
     assert.deepEqual(kinds(outcomes), ['accepted failed', 'refused run_finished']);
-    assert.equal(host.changes[0]?.events.length, 1);
-    assert.equal(host.changes[0]?.events[0]?.outboxId, `${facts.runId}.8`);
+    const ids = host.changes[0]?.events.map(({ outboxId }) => outboxId);
+    assert.deepEqual(ids, [`${facts.runId}.8.closed`, `${facts.runId}.8`]);
+  });
+
+  test('the end of a run that no one takes is not kept, and divides no commit; its questions are for people', async () => {
+    const silent = { ...facts, webhookUrl: null };
+    host.row = { ...runs.waiting, facts: silent };
+    await tellAll(expireQuestion('q_1'), cancel);
+    host.row = { ...runs.running, facts: silent };
+    actor = new RunActor(facts.runId, host);
+    await tellAll(ask('t1', 3));
+    const events = host.changes.map(({ events }) => events.map(({ body }) => fromBinary(RunEventSchema, body)));
+    assert.deepEqual(
+      events.map((one) => one.map(({ event, closed }) => [event, closed?.questionId, closed?.reason].join(' ').trim())),
+      [['question.closed q_1 expired'], ['needs_input']],
+    );
+    assert.ok(host.committedEffects.flat().every((e) => e.type !== 'emit' || e.event !== 'failed'));
   });
 
   test('a wake waits for the clock of the database, also with a claim in its commit', async () => {

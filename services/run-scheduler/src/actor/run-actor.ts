@@ -5,7 +5,8 @@ import { Mailbox } from '@methods/actors/mailbox';
 import { Backoff } from '@methods/base/backoff';
 import type { OrgId, RunId } from '@methods/base/ids';
 import type { Decision, RefusalCode } from '../run/decision.ts';
-import type { Effect, NewStep } from '../run/effect.ts';
+import type { Effect, NewStep, RunEventName } from '../run/effect.ts';
+import { timerOf } from '../run/question-timers.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { transition } from '../run/transition.ts';
@@ -35,6 +36,8 @@ export interface ActorHost {
   submit(change: SubmittedChange): Promise<ChangeOutcome>;
   pause(ms: number): Promise<void>;
   nowMs(): number;
+  /** Whether such an event of the run has a listener; of one that has none, nothing is kept. */
+  isHeard(run: Run, event: RunEventName): boolean;
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
   /** After a commit: the run changed from `before` to `after`. */
   committed(before: Run | null, after: Run, effects: readonly Effect[], events: readonly OutboxEvent[]): void;
@@ -102,7 +105,7 @@ export class RunActor {
   private async handle(taken: readonly Envelope[], rounds: number): Promise<boolean> {
     const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
     this.run = before;
-    const decided = decideAll(before, taken, this.host.nowMs());
+    const decided = decideAll(before, taken, this.host);
     if (decided.after === before || decided.after === null) {
       reply(decided.replies, before);
       return true;
@@ -196,10 +199,11 @@ interface Decided {
 }
 
 /**
- * Lets the rules decide over all envelopes in order, up to the first that emits an event (one event a commit), or up to
+ * Lets the rules decide over all envelopes in order, up to the first that emits an event (a commit has the events of one command), or up to
  * a claim of a run that was running.
  */
-function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: number): Decided {
+function decideAll(before: Run | null, envelopes: readonly Envelope[], host: ActorHost): Decided {
+  const nowMs = host.nowMs();
   let after = before;
   const effects: Effect[] = [];
   const steps: NewStep[] = [];
@@ -215,23 +219,21 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
     replies.push({ envelope, decision });
     if (decision.kind !== 'changed') continue;
     after = decision.run;
-    effects.push(...decision.effects);
+    const due = decision.effects.filter((e) => e.type !== 'emit' || host.isHeard(decision.run, e.event));
+    effects.push(...due);
     steps.push(...decision.steps);
-    if (decision.effects.some((e) => e.type === 'emit')) {
+    if (due.some((e) => e.type === 'emit')) {
       return { after, effects, steps, replies, rest: envelopes.slice(i + 1) };
     }
   }
   return { after, effects, steps, replies, rest: [] };
 }
 
-/** A question's expiry and a wake must not commit before their time by the database's own clock. */
+/** A time of a question and a wake must not commit before their time by the database's own clock. */
 function dueOf(before: Run | null, after: Run): number {
   if (before?.status === 'sleeping' && after.status !== 'cancelled') return before.wakeAtMs;
   if (before?.status === 'queued' && after.status === 'failed') return before.ending?.byMs ?? 0;
-  if (before?.status !== 'waiting') return 0;
-  // Without a new answer, only its expiry queues a waiting run.
-  const expired = after.status === 'failed' || (after.status === 'queued' && after.answer === before.answer);
-  return expired ? (before.question.deadlineAtMs ?? 0) : 0;
+  return timerOf(before, after);
 }
 
 function reply(replies: readonly Replies[], run: Run | null): void {

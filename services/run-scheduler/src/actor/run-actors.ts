@@ -4,7 +4,7 @@ import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import type { Effect } from '../run/effect.ts';
+import { type Effect, isOfQuestion, type RunEventName } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -176,6 +176,11 @@ export class RunActors implements ActorHost {
 
   nowMs(): number {
     return this.options.databaseClock.nowMs();
+  }
+
+  /** A question concerns people in any case. */
+  isHeard({ facts }: Run, event: RunEventName): boolean {
+    return isOfQuestion(event) || facts.webhookUrl !== null;
   }
 
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {

@@ -8,8 +8,8 @@ import { type RunCommandReplySchema, RunCommandSchema } from '@methods/proto/eve
 import { decoder } from '@methods/rpc/message-codec';
 import { runOf } from '../actor/refusals.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
+import { commandOf, type RunCommandInit } from '../wire/command-message.ts';
 import { runView } from '../wire/run-message.ts';
-import { commandOf, type RunCommandInit } from './run-owners.ts';
 
 export type CommandReplyInit = MessageInitShape<typeof RunCommandReplySchema>;
 

@@ -31,6 +31,7 @@ function emptied(event: Event): Event {
     question.details = '';
     question.show = [];
     question.formJson = '';
+    question.votes = [];
   }
   if (error !== undefined) {
     error.code = cut(error.code);

@@ -2,17 +2,22 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import type { Effect } from '../run/effect.ts';
+import { starterOf } from '../run/party.ts';
 import type { Run } from '../run/run.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
-import { answererNumber, questionMessage, runStatusNumber } from '../wire/run-message.ts';
+import { partyMessage } from '../wire/party-message.ts';
+import { questionMessage } from '../wire/question-message.ts';
+import { answererNumber, runStatusNumber } from '../wire/run-message.ts';
 import { EVENT_BYTES_MAX, withoutContent } from './event-size.ts';
 
 type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
 
 /** `run` after the change; its revision orders a run's events. */
-export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEvent {
+export function runEvent(run: Run, { event, follows, atMs = run.stateSinceMs, closed }: EmittedEvent): OutboxEvent {
   const { facts, revision } = run;
-  const outboxId = `${facts.runId}.${revision}`;
+  const starter = starterOf(facts);
+  // The one commit may also end the run.
+  const outboxId = closed === undefined ? `${facts.runId}.${revision}` : `${facts.runId}.${revision}.closed`;
   const whole = toBinary(
     RunEventSchema,
     create(RunEventSchema, {
@@ -30,7 +35,9 @@ export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEven
       ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
       ...(run.status === 'succeeded' ? { resultJson: run.resultJson } : {}),
       ...(run.status === 'failed' ? { error: { ...run.error } } : {}),
-      createdAtMs: run.stateSinceMs,
+      createdAtMs: atMs,
+      ...(closed && { closed }),
+      ...(starter && { starter: partyMessage(starter) }),
       ...(follows === null ? {} : { followsSeq: follows.seq, followsAtMs: follows.atMs }),
     }),
   );
@@ -42,6 +49,6 @@ export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEven
     shard: facts.shard,
     seq: revision,
     body,
-    createdAtMs: run.stateSinceMs,
+    createdAtMs: atMs,
   };
 }

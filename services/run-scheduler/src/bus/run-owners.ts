@@ -1,6 +1,6 @@
 // Routes commands from people and applications to a run's owner: directly to its actor here, or over JetStream to
 // another node, so that the command also reaches the next owner, or over the peer stream while the bus is unavailable.
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { fromErrorDetail } from '@methods/errors/error-detail';
@@ -11,12 +11,9 @@ import { runOf } from '../actor/refusals.ts';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import type { Run } from '../run/run.ts';
-import type { AnswerRun, CancelRun } from '../run/run-command.ts';
+import { commandMessage, commandOf, type PublicCommand, type RunCommandInit } from '../wire/command-message.ts';
 import type { PeerSender } from '../wire/peer-sender.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
-
-export type PublicCommand = AnswerRun | CancelRun;
-export type RunCommandInit = MessageInitShape<typeof RunCommandSchema>;
 
 export interface CommandBus {
   readonly connected: boolean;
@@ -158,23 +155,4 @@ export class RunOwners {
 
 function isWrongShard(outcome: TellOutcome): boolean {
   return outcome.kind === 'failed' && outcome.code === 'wrong_shard';
-}
-
-function commandMessage(command: PublicCommand): NonNullable<RunCommandInit['command']> {
-  if (command.type === 'cancel') return { case: 'cancel', value: {} };
-  const { questionId, answerJson, digest } = command;
-  return { case: 'answer', value: { questionId: questionId ?? '', answerJson, digest: Buffer.from(digest, 'hex') } };
-}
-
-/** The domain's command of a message, or null for one this build does not know. */
-export function commandOf(command: RunCommandInit['command']): PublicCommand | null {
-  if (command?.case === 'cancel') return { type: 'cancel' };
-  if (command?.case !== 'answer') return null;
-  const { questionId = '', answerJson = '', digest = new Uint8Array() } = command.value;
-  return {
-    type: 'answer',
-    questionId: questionId === '' ? null : questionId,
-    answerJson,
-    digest: Buffer.from(digest).toString('hex'),
-  };
 }

@@ -44,6 +44,8 @@ export const deleteQuery = `with held as materialized (
     returning r.run_id, r.org_id),
   steps as (
     delete from scheduler.steps s using gone g where s.run_id = g.run_id and (s.org_id = g.org_id) is true returning 1),
+  questions as (
+    delete from scheduler.questions q using gone g where q.run_id = g.run_id and (q.org_id = g.org_id) is true),
   folders as (
     delete from scheduler.run_folders f using gone g where f.run_id = g.run_id and (f.org_id = g.org_id) is true
     returning 1),

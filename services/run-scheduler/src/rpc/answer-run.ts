@@ -9,13 +9,16 @@ import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_servic
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
+import { mayAnswer } from '../run/answer-policy.ts';
 import type { OpenQuestion } from '../run/run.ts';
+import { channelName, partyOf } from '../wire/party-message.ts';
 import type { RunViewMessage } from '../wire/run-message.ts';
 import type { AnswerChecks } from './answer-checks.ts';
 import { CompiledForms } from './compiled-forms.ts';
 import { getRun } from './get-run.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
+const COMMENT_CHARACTERS_MAX = 2_000;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
  * Stamped when no question is open: the run may ask while the answer is on its way, and a value that was checked
@@ -36,15 +39,21 @@ export class AnswerRuns {
   ) {}
 
   async answer(request: AnswerRun): Promise<RunViewMessage> {
+    if (request.comment.length > 2 * COMMENT_CHARACTERS_MAX || [...request.comment].length > COMMENT_CHARACTERS_MAX)
+      throw commentTooLong();
     const run = this.options.actors.resident(request) ?? (await getRun(this.options.actors, request));
     const answer = parsed(request.answerJson);
     const digest = createHash('sha256').update(canonicalJson(answer)).digest('hex');
     const open = run.status === 'waiting' ? run.question : null;
     const named = request.questionId === '' ? null : request.questionId;
     const fits = open !== null && (named === null || named === open.id);
+    const by = partyOf(request.actor);
+    // The rules decide once more: the people may change until then.
+    if (fits && !mayAnswer(run.facts, open, by)) throw new ServiceError('not_an_answerer');
     const questionId = fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION);
     const answerJson = fits ? await this.checked(request, open, answer) : request.answerJson;
-    const command = { type: 'answer', questionId, answerJson, digest } as const;
+    const sender = { by, channel: channelName(request.channel), comment: request.comment };
+    const command = { type: 'answer', questionId, answerJson, digest, ...sender } as const;
     return this.options.owners.tell(run.facts.runId, request.orgId, command, fits ? run : undefined);
   }
 
@@ -80,6 +89,13 @@ export class AnswerRuns {
 function refusedAnswer(sentences: readonly string[]): ServiceError {
   const findings = sentences.map((message) => ({ path: '', code: 'check_failed', message }));
   return new ServiceError('invalid_answer', 'A check of the question refuses the answer.', { findings });
+}
+
+function commentTooLong(): ServiceError {
+  const message = `A comment has at most ${COMMENT_CHARACTERS_MAX} characters.`;
+  return new ServiceError('too_large', message, {
+    findings: [{ path: '/comment', code: 'comment_characters', message }],
+  });
 }
 
 function tooLarge(): ServiceError {

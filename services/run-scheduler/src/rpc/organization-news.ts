@@ -1,7 +1,7 @@
 // What followers of an organization get of a run: the whole run when it comes to rest, or each change without content.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { NewsDetail, OrganizationNewsSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import type { Run, StepSummary } from '../run/run.ts';
+import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
 import { runView } from '../wire/run-message.ts';
 
@@ -26,12 +26,13 @@ export function changeNews(before: Run | null, after: Run, detail: NewsDetail): 
 
 function withoutContent(run: Run, changed: readonly StepSummary[]): Run {
   const bare = {
+    answers: [],
     steps: changed.map((step) => ({ ...step, checks: [], error: null })),
     ending: run.ending && { ...run.ending, error: { ...run.ending.error, message: '' } },
   };
   switch (run.status) {
     case 'waiting':
-      return { ...run, ...bare, question: { ...run.question, prompt: '', details: '', show: [], formJson: '' } };
+      return { ...run, ...bare, question: bareQuestion(run.question) };
     case 'succeeded':
       return { ...run, ...bare, resultJson: '' };
     case 'failed':
@@ -39,6 +40,10 @@ function withoutContent(run: Run, changed: readonly StepSummary[]): Run {
     default:
       return { ...run, ...bare };
   }
+}
+
+function bareQuestion({ id, step, askedAtMs, deadlineAtMs, timeoutText }: OpenQuestion): OpenQuestion {
+  return { id, step, askedAtMs, deadlineAtMs, timeoutText, prompt: '', details: '', show: [], formJson: '' };
 }
 
 function changedSteps(before: Run | null, after: Run): StepSummary[] {

@@ -4,9 +4,11 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
+import { isPerson, type Party } from '../run/party.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { KeptBeginning } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
+import { partyOf } from '../wire/party-message.ts';
 import { answererName } from '../wire/run-message.ts';
 import type { InputFiles } from './input-files.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
@@ -106,6 +108,7 @@ export class StartRuns {
       requestDigest: request.requestDigest,
       webhookUrl: request.webhookUrl === '' ? null : request.webhookUrl,
       keyId: request.keyId,
+      starter: starterOf(request.starter),
       answerBy: answererName(request.answerBy),
       metadata: request.metadata,
       createdAtMs: nowMs,
@@ -114,6 +117,12 @@ export class StartRuns {
       cleansUp: request.cleansUp,
     };
   }
+}
+
+/** A key is known by its id already. */
+function starterOf(starter: StartRun['starter']): Party | null {
+  const party = partyOf(starter);
+  return party === null || !isPerson(party) ? null : party;
 }
 
 export function conflict(): ServiceError {

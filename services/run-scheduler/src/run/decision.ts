@@ -17,7 +17,8 @@ export type Decision =
 /**
  * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `too_much_recorded`: the
  * records of the run's steps would become larger than a run may be. `not_queued`,
- * `other_worker`, `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these.
+ * `other_worker`, `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these. `vote_final`: this person has answered
+ * through a link, which answers once.
  */
 export type RefusalCode =
   | 'not_found'
@@ -30,7 +31,17 @@ export type RefusalCode =
   | 'too_much_recorded'
   | 'run_not_waiting'
   | 'run_finished'
-  | 'question_changed';
+  | 'question_changed'
+  | 'not_an_answerer'
+  | 'vote_final'
+  | 'too_many_votes'
+  | DelegationRefusal;
+
+export type DelegationRefusal =
+  | 'assignee_may_not_answer'
+  | 'delegate_is_starter'
+  | 'delegate_has_delegated'
+  | 'too_many_delegations';
 
 /** `steps`: those to be kept with this change. */
 export function changed(run: Run, effects: readonly Effect[] = [], steps: readonly NewStep[] = NO_STEPS): Decision {

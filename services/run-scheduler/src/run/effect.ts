@@ -1,13 +1,35 @@
 // The effects after a change is committed, as plain values. None of them happens before.
+import type { QuestionId } from '@methods/base/ids';
 import type { StepSummary } from './run.ts';
 
 export type Effect =
   | { readonly type: 'grant'; readonly token: string; readonly workerSession: string }
   | { readonly type: 'lease_ended'; readonly token: string }
   | { readonly type: 'notify_cancel'; readonly token: string; readonly workerSession: string }
-  | { readonly type: 'emit'; readonly event: RunEventName; readonly follows: EarlierEvent | null };
+  | {
+      readonly type: 'emit';
+      readonly event: RunEventName;
+      readonly follows: EarlierEvent | null;
+      /** When it happened, if not with the run's change of state. */
+      readonly atMs?: number;
+      /** Of `question.closed`. */
+      readonly closed?: ClosedQuestion;
+    };
 
-export type RunEventName = 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
+export type RunEventName = QuestionEventName | 'succeeded' | 'failed' | 'cancelled';
+
+/** For the people who answer: emitted for every run. */
+const QUESTION_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'question.closed'] as const;
+export type QuestionEventName = (typeof QUESTION_EVENTS)[number];
+
+export interface ClosedQuestion {
+  readonly questionId: QuestionId;
+  readonly reason: 'answered' | 'expired' | 'cancelled';
+}
+
+export function isOfQuestion(event: RunEventName): event is QuestionEventName {
+  return (QUESTION_EVENTS as readonly RunEventName[]).includes(event);
+}
 
 /** The run's event before this one: the question last asked. */
 export interface EarlierEvent {

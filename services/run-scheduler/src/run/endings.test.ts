@@ -79,7 +79,8 @@ test('a deadline fails its step, and the next walk decides: any worker, and no w
   const waiting = { ...runs.waiting, facts: cleansUp };
   const decision = transition(waiting, expireQuestion('q_1'), T0 + DEADLINE_MS);
   assert.ok(decision.kind === 'changed');
-  assert.deepEqual([decision.run.status, decision.effects], ['queued', []]);
+  const events = decision.effects.map((effect) => effect.type === 'emit' && effect.event);
+  assert.deepEqual([decision.run.status, events], ['queued', ['question.closed']]);
   const [asked] = decision.steps;
   assert.deepEqual([asked?.summary.path, asked?.summary.status], ['second', 'failed']);
   assert.equal(transition(decision.run, answer('q_1', 'd1'), T0 + DEADLINE_MS + 1).kind, 'refused');

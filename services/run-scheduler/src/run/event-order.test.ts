@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 import { transition } from './transition.ts';
 
-/** Each event of the run with the one that it follows. */
+/** Each event of the run with the one that it follows; the ends of questions come in between. */
 function eventsOf(commands: readonly RunCommand[]): [seq: number, follows: number | null][] {
   let run: Run = runs.queued;
   const events: [number, number | null][] = [];
@@ -15,7 +15,8 @@ function eventsOf(commands: readonly RunCommand[]): [seq: number, follows: numbe
     if (decision.kind !== 'changed') throw new Error(`${command.type} changes nothing`);
     run = { ...decision.run, revision: run.revision + 1 };
     for (const effect of decision.effects) {
-      if (effect.type === 'emit') events.push([run.revision, seqOf(effect.follows)]);
+      if (effect.type === 'emit' && effect.event !== 'question.closed')
+        events.push([run.revision, seqOf(effect.follows)]);
     }
   }
   return events;

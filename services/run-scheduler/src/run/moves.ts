@@ -1,7 +1,17 @@
 // The moves between states that several commands share: leaving a state adds its span, entering one drops the fields of
 // the other.
-import type { EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
-import type { CancelledRun, QueuedRun, Run, RunEnding, RunError, RunningRun, Spans, StepSummary } from './run.ts';
+import type { ClosedQuestion, EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
+import type {
+  CancelledRun,
+  QueuedRun,
+  Run,
+  RunEnding,
+  RunError,
+  RunningRun,
+  Spans,
+  StepSummary,
+  WaitingRun,
+} from './run.ts';
 import { lostStep } from './step-states.ts';
 
 /** The time a failed run waits for a worker that cleans up. */
@@ -22,6 +32,7 @@ export function leave(run: Run, nowMs: number) {
     lastSeq: run.lastSeq,
     steps: run.steps,
     answer: run.answer,
+    answers: run.answers,
     folderId: run.folderId,
     ending: run.ending,
   };
@@ -45,7 +56,7 @@ function bookSpan(run: Run, nowMs: number): Spans {
 export function toCancelled(run: Run, nowMs: number): { run: CancelledRun; effects: Effect[] } {
   return {
     run: { ...leave(run, nowMs), status: 'cancelled', ending: null },
-    effects: [...endLease(run), ...emit(run, 'cancelled')],
+    effects: [...endLease(run), ...closeQuestion(run, 'cancelled'), ...emit(run, 'cancelled')],
   };
 }
 
@@ -112,11 +123,23 @@ export function endLease(run: Run): Effect[] {
   return run.status === 'running' ? [{ type: 'lease_ended', token: run.token }] : [];
 }
 
-/** `run` before the change. Only a webhook gets events. */
+/** `run` before the change. Whether someone takes the event is known to the run's actor. */
 export function emit(run: Run, event: RunEventName): Effect[] {
-  return run.facts.webhookUrl === null ? [] : [{ type: 'emit', event, follows: lastQuestion(run) }];
+  return [{ type: 'emit', event, follows: lastQuestion(run) }];
+}
+
+/** `run` before the change. */
+export function closeQuestion(run: Run, reason: ClosedQuestion['reason']): Effect[] {
+  if (run.status !== 'waiting') return [];
+  const closed = { questionId: run.question.id, reason };
+  return [{ type: 'emit', event: 'question.closed', follows: lastQuestion(run), closed }];
 }
 
 function lastQuestion(run: Run): EarlierEvent | null {
-  return run.status === 'waiting' ? { seq: run.revision, atMs: run.stateSinceMs } : (run.answer?.asked ?? null);
+  return run.status === 'waiting' ? askedBy(run) : (run.answer?.asked ?? null);
+}
+
+/** The event that asked. A question that was not changed since is as old as the run's revision. */
+export function askedBy({ question, revision, stateSinceMs }: WaitingRun): EarlierEvent {
+  return { seq: question.askedSeq ?? revision, atMs: stateSinceMs };
 }

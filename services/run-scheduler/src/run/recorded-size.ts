@@ -1,5 +1,7 @@
 // How much the records of a run's steps hold: all of them stay in memory with their run, so there must be an end to it.
+import { sizeOfReceipt } from './receipt.ts';
 import type { Run, StepSummary } from './run.ts';
+import { sizeOfVotes } from './votes.ts';
 
 /** Four times what a message can show of a run. */
 const RECORDED_MAX = 16 * 1024 * 1024;
@@ -17,10 +19,13 @@ export function fitsBeside(others: readonly StepSummary[], step: StepSummary): b
 }
 
 /** About what a run takes in memory, in characters. */
-export function sizeOfRun({ facts, steps, answer, ...run }: Run): number {
+export function sizeOfRun({ facts, steps, answer, answers, ...run }: Run): number {
   let size = OBJECT_SIZE + facts.inputsJson.length + (answer?.answerJson.length ?? 0);
   for (const step of steps) size += sizeOf(step);
-  return run.status === 'waiting' ? size + run.question.formJson.length + run.question.prompt.length : size;
+  for (const receipt of answers) size += sizeOfReceipt(receipt);
+  if (run.status !== 'waiting') return size;
+  const { formJson, prompt, votes = [] } = run.question;
+  return size + formJson.length + prompt.length + sizeOfVotes(votes);
 }
 
 function sizeOf({ path, kind, checks, error }: StepSummary): number {

@@ -2,6 +2,8 @@
 // people and applications name their question.
 import type { FolderId, QuestionId } from '@methods/base/ids';
 import type { NewStep } from './effect.ts';
+import type { Channel, Party } from './party.ts';
+import type { AnswerPolicy } from './policy.ts';
 import type { AnswerChecksOf, RunError, RunFacts, StepSummary } from './run.ts';
 
 export type RunCommand =
@@ -16,6 +18,8 @@ export type RunCommand =
   | HeartbeatRun
   | ExpireLease
   | AnswerRun
+  | AssignQuestion
+  | DelegateQuestion
   | ExpireQuestion
   | WakeRun
   | CancelRun;
@@ -73,6 +77,9 @@ export interface AskRun extends Report {
   readonly timeoutMs: number | null;
   readonly timeoutText: string;
   readonly checks?: AnswerChecksOf;
+  readonly policy?: AnswerPolicy;
+  readonly formSha256?: string;
+  readonly versionSha256?: string;
   readonly folderId: FolderId | null;
 }
 
@@ -116,8 +123,30 @@ export interface AnswerRun {
   readonly questionId: QuestionId | null;
   readonly answerJson: string;
   readonly digest: string;
+  /** null: a gateway of an earlier release names no sender. */
+  readonly by: Party | null;
+  readonly channel: Channel | null;
+  /** Empty: none. */
+  readonly comment: string;
 }
 
+export interface AssignQuestion {
+  readonly type: 'assign_question';
+  readonly questionId: QuestionId;
+  readonly by: Party;
+  /** null: no one. */
+  readonly assignee: Party | null;
+}
+
+/** `to` may answer from now on, beside those who may already. */
+export interface DelegateQuestion {
+  readonly type: 'delegate_question';
+  readonly questionId: QuestionId;
+  readonly by: Party;
+  readonly to: Party;
+}
+
+/** A time of the question has come: its deadline, its escalation or a reminder. */
 export interface ExpireQuestion {
   readonly type: 'expire_question';
   readonly questionId: QuestionId;

@@ -1,8 +1,9 @@
 // Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to apply
 // commands. The history: question q0 was answered, attempt `t1` has reported twice.
 import type { QuestionId } from '@methods/base/ids';
+import type { Party, Role } from './party.ts';
 import type { AcceptedAnswer, Run, RunFacts, RunningRun, StepSummary } from './run.ts';
-import type { RunCommand } from './run-command.ts';
+import type { AnswerRun, RunCommand } from './run-command.ts';
 
 export const T0 = 1_000_000;
 export const DEADLINE_MS = 5_000;
@@ -19,6 +20,7 @@ export const facts: RunFacts = {
   requestDigest: new Uint8Array([2]),
   webhookUrl: 'https://example.com/hook',
   keyId: 'key_a' as const,
+  starter: null,
   answerBy: 'application',
   metadata: {},
   createdAtMs: T0,
@@ -47,6 +49,7 @@ const history = {
   lastSeq: 2,
   steps: [],
   answer: lastAnswer,
+  answers: [],
   folderId: null,
   ending: null,
 } as const;
@@ -173,8 +176,29 @@ export function loseLease(token: string): RunCommand {
   return { type: 'expire_lease', token };
 }
 
-export function answer(questionId: QuestionId | null, digest: string): RunCommand {
-  return { type: 'answer', questionId, answerJson: `{"digest":"${digest}"}`, digest };
+export function answer(questionId: QuestionId | null, digest: string): AnswerRun {
+  const sender = { by: null, channel: null, comment: '' } as const;
+  return { type: 'answer', questionId, answerJson: `{"digest":"${digest}"}`, digest, ...sender };
+}
+
+/** Ann is a member with the verified address ann@example.com. */
+export function person(name: string, role: Role = 'member'): Party {
+  return { personId: `usr_${name}`, keyId: '', email: `${name}@example.com`, name, role, linkRecipient: '' };
+}
+
+/** Who opens a link that was sent to this person's address. */
+export function recipient(name: string): Party {
+  return { personId: '', keyId: '', email: '', name: '', role: '', linkRecipient: `${name}@example.com` };
+}
+
+export const key: Party = { personId: '', keyId: 'key_a', email: '', name: '', role: '', linkRecipient: '' };
+
+export function assign(questionId: QuestionId, assignee: Party | null, by: Party = person('ann')): RunCommand {
+  return { type: 'assign_question', questionId, by, assignee };
+}
+
+export function delegate(questionId: QuestionId, to: Party, by: Party = person('ann')): RunCommand {
+  return { type: 'delegate_question', questionId, by, to };
 }
 
 export function expireQuestion(questionId: QuestionId): RunCommand {

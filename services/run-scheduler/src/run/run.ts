@@ -1,5 +1,9 @@
 // A run. One union over its states: a waiting run has a question by type, a queued run cannot.
 import type { FolderId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
+import type { Party } from './party.ts';
+import type { AnswerPolicy } from './policy.ts';
+import type { Receipt } from './receipt.ts';
+import type { Vote } from './votes.ts';
 
 export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];
@@ -19,6 +23,8 @@ export interface RunFacts {
   readonly webhookUrl: string | null;
   /** Empty: no key started it. */
   readonly keyId: KeyId | '';
+  /** The person who started it; null: a key did, or it is unknown. */
+  readonly starter: Party | null;
   readonly answerBy: 'application' | 'team';
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
@@ -49,6 +55,8 @@ interface RunBase {
   readonly lastSeq: number;
   readonly steps: readonly StepSummary[];
   readonly answer: AcceptedAnswer | null;
+  /** Of the newest accepted answers, the last one at the end. */
+  readonly answers: readonly Receipt[];
   readonly folderId: FolderId | null;
   /** The run has failed, or will unless its worker decides otherwise; null: it has not. */
   readonly ending: RunEnding | null;
@@ -123,6 +131,27 @@ export interface OpenQuestion {
   readonly timeoutText: string;
   /** Checks that judge the answer; absent: there are none, or a release asked that left them to the worker. */
   readonly checks?: AnswerChecksOf;
+  /** The run's revision that asked; absent: of a release that did not keep it, and changed nothing since. */
+  readonly askedSeq?: number;
+  /** Hex digests of the form's canonical JSON, and of the source that asks. */
+  readonly formSha256?: string;
+  readonly versionSha256?: string;
+  /** Absent: every member may answer, and so may a key. */
+  readonly policy?: AnswerPolicy;
+  /** Each person's present answer, where several people are needed. */
+  readonly votes?: readonly Vote[];
+  /** The id of a person, or the one address that is asked; absent: no one. */
+  readonly assignee?: string;
+  readonly delegations?: readonly Delegation[];
+  /** Reminders that were due, in the order of the policy. */
+  readonly reminders?: number;
+  readonly escalatedAtMs?: number;
+}
+
+export interface Delegation {
+  readonly from: Party;
+  readonly to: Party;
+  readonly atMs: number;
 }
 
 /** The place of the checks, and the values they read besides the answer. */

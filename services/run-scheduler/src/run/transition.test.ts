@@ -6,14 +6,17 @@ import type { Effect } from './effect.ts';
 import {
   answer,
   ask,
+  assign,
   cancel,
   claim,
   DEADLINE_MS,
+  delegate,
   expireQuestion,
   fail,
   giveBack,
   heartbeat,
   loseLease,
+  person,
   recordStep,
   returnGrant,
   runs,
@@ -78,6 +81,19 @@ const rowsOf: Record<RunCommand['type'], Row[]> = {
     { name: 'answer any, value of q0', command: answer(null, 'd0') },
     { name: 'answer any, other value', command: answer(null, 'd1') },
   ],
+  assign_question: [
+    { name: 'assign q1 to a member', command: assign('q_1', person('ben')) },
+    { name: 'assign q1 to no one', command: assign('q_1', null) },
+    { name: 'assign q1 to a viewer', command: assign('q_1', person('eve', 'viewer')) },
+    { name: 'assign q1 as a viewer', command: assign('q_1', person('ben'), person('eve', 'viewer')) },
+    { name: 'assign q0 (closed)', command: assign('q_0', person('ben')) },
+  ],
+  delegate_question: [
+    { name: 'delegate q1', command: delegate('q_1', person('eve', 'viewer')) },
+    { name: 'delegate q1 to oneself', command: delegate('q_1', person('ann')) },
+    { name: 'delegate q1 as a viewer', command: delegate('q_1', person('ben'), person('eve', 'viewer')) },
+    { name: 'delegate q0 (closed)', command: delegate('q_0', person('ben')) },
+  ],
   expire_question: [
     { name: 'expire_question, due', command: expireQuestion('q_1'), atMs: T0 + DEADLINE_MS },
     { name: 'expire_question, early', command: expireQuestion('q_1'), atMs: T0 + DEADLINE_MS - 1 },
@@ -99,6 +115,13 @@ const refusal: Record<RefusalCode, string> = {
   run_not_waiting: '!not waiting',
   run_finished: '!finished',
   question_changed: '!question',
+  not_an_answerer: '!may not',
+  vote_final: '!final',
+  too_many_votes: '!votes',
+  assignee_may_not_answer: '!assignee',
+  delegate_is_starter: '!starter',
+  delegate_has_delegated: '!loop',
+  too_many_delegations: '!delegations',
 };
 
 const columns = { none: null, ...runs };
@@ -157,6 +180,15 @@ answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !
 answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting !not waiting !not waiting
 answer any, value of q0    !missing     !not waiting =            =            =            =            queued       =            =            =            =            =
 answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting !not waiting !not waiting
+assign q1 to a member      !missing     !not waiting !not waiting !not waiting !not waiting !not waiting waiting      !not waiting !not waiting !not waiting !not waiting !not waiting
+assign q1 to no one        !missing     !not waiting !not waiting !not waiting !not waiting !not waiting =            !not waiting !not waiting !not waiting !not waiting !not waiting
+assign q1 to a viewer      !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !assignee    !not waiting !not waiting !not waiting !not waiting !not waiting
+assign q1 as a viewer      !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !may not     !not waiting !not waiting !not waiting !not waiting !not waiting
+assign q0 (closed)         !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting !not waiting !not waiting
+delegate q1                !missing     !not waiting !not waiting !not waiting !not waiting !not waiting waiting      !not waiting !not waiting !not waiting !not waiting !not waiting
+delegate q1 to oneself     !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !loop        !not waiting !not waiting !not waiting !not waiting !not waiting
+delegate q1 as a viewer    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !may not     !not waiting !not waiting !not waiting !not waiting !not waiting
+delegate q0 (closed)       !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting !not waiting !not waiting
 expire_question, due       !not due     !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due     !not due     !not due
 expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
 expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
@@ -265,16 +297,18 @@ cancelling + heartbeat                  lease_ended, emit cancelled
 running + expire_lease                  lease_ended
 cancelling + expire_lease               lease_ended, emit cancelled
 cleaning + expire_lease                 lease_ended, emit failed
-waiting + answer q1 (open)              nothing
-waiting + answer q1, value of q0        nothing
-waiting + answer any, value of q0       nothing
-waiting + answer any, other value       nothing
-waiting + expire_question, due          emit failed
+waiting + answer q1 (open)              emit question.closed
+waiting + answer q1, value of q0        emit question.closed
+waiting + answer any, value of q0       emit question.closed
+waiting + answer any, other value       emit question.closed
+waiting + assign q1 to a member         nothing
+waiting + delegate q1                   nothing
+waiting + expire_question, due          emit question.closed, emit failed
 fresh + cancel                          emit cancelled
 queued + cancel                         emit cancelled
 sleeping + cancel                       emit cancelled
 running + cancel                        notify_cancel
-waiting + cancel                        emit cancelled
+waiting + cancel                        emit question.closed, emit cancelled
 ending + cancel                         emit cancelled
 cleaning + cancel                       notify_cancel
 `;
@@ -290,14 +324,4 @@ test('every change emits the effects in the second ledger', () => {
     }
   }
   assert.equal(`\n${lines.join('\n')}\n`, followUps);
-});
-
-test('a run without a webhook emits no event', () => {
-  for (const { command, atMs } of rows) {
-    for (const run of Object.values(runs)) {
-      const silent: Run = { ...run, facts: { ...run.facts, webhookUrl: null } };
-      const decision = transition(silent, command, atMs ?? T0 + 1);
-      if (decision.kind === 'changed') assert.ok(decision.effects.every((effect) => effect.type !== 'emit'));
-    }
-  }
 });

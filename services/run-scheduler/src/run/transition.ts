@@ -3,8 +3,10 @@
 import { unreachable } from '@methods/base/assert';
 import { answerRun } from './commands/answer-run.ts';
 import { askRun } from './commands/ask-run.ts';
+import { assignQuestion } from './commands/assign-question.ts';
 import { cancelRun } from './commands/cancel-run.ts';
 import { claimRun } from './commands/claim-run.ts';
+import { delegateQuestion } from './commands/delegate-question.ts';
 import { expireLease } from './commands/expire-lease.ts';
 import { expireQuestion } from './commands/expire-question.ts';
 import { finishRun } from './commands/finish-run.ts';
@@ -44,6 +46,10 @@ export function transition(run: Run | null, command: RunCommand, nowMs: number):
       return expireLease(run, command, nowMs);
     case 'answer':
       return answerRun(run, command, nowMs);
+    case 'assign_question':
+      return assignQuestion(run, command);
+    case 'delegate_question':
+      return delegateQuestion(run, command, nowMs);
     case 'expire_question':
       return expireQuestion(run, command, nowMs);
     case 'wake':

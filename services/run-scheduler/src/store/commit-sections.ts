@@ -1,24 +1,16 @@
 // The sections of the commit statement: for each table, the columns that a batch writes and the source of their values.
 // A section is included only when the batch needs it, so a batch of plain starts is a small statement.
 import type { NewStep } from '../run/effect.ts';
+import { nextTimeOf } from '../run/question-timers.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import { sizeOfRun } from '../run/recorded-size.ts';
 import { isFinished, type Run } from '../run/run.ts';
-import type { ArrayElement } from './array-literal.ts';
+import type { Column } from './commit-column.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
 import { type RunColumn, runColumns } from './run-columns.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
 import type { Group, GroupMember } from './running-groups.ts';
-
-export interface Column<Row> {
-  readonly name: string;
-  /** Type of the bound array's elements. */
-  readonly type: string;
-  readonly value: (row: Row) => ArrayElement;
-  /** SQL that converts the bound element to the column, where they differ. */
-  readonly sql?: string;
-}
 
 const ms = (value: number) => Math.round(value);
 
@@ -109,11 +101,11 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
   { name: 'send_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs + UNCONFIRMED_MS) },
 ];
 
-/** When a run changes without a report: its question ends, it wakes, or it ends without its cleanup. */
+/** When a run changes without a report: a time of its question comes, it wakes, or it ends without its cleanup. */
 export function deadlineOf(run: Run | null): number | null {
   if (run?.status === 'queued') return run.ending?.byMs ?? null;
   if (run?.status === 'sleeping') return run.wakeAtMs;
-  return run?.status === 'waiting' ? run.question.deadlineAtMs : null;
+  return run?.status === 'waiting' ? nextTimeOf(run.question) : null;
 }
 
 /** Bytes are bound as their hex digits. */

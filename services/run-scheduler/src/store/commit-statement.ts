@@ -2,8 +2,8 @@
 // a held epoch and an unchanged revision. In the same statement, side tables follow the runs that really changed.
 import type { NewStep } from '../run/effect.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
+import type { Column } from './commit-column.ts';
 import {
-  type Column,
   deadlineColumns,
   deadlineOf,
   eventColumns,
@@ -18,6 +18,7 @@ import {
   unfinishedDelta,
   updateColumns,
 } from './commit-sections.ts';
+import { changingColumns, type QuestionRow, questionColumns, questionRowsOf } from './question-rows.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
 import type { GroupChanges } from './running-groups.ts';
 
@@ -100,6 +101,12 @@ export function commitStatement(batch: readonly RunChange[], groups: GroupChange
       delete from scheduler.deadlines d using ${bind(keyColumns, rows.deadlinesOver)}
       where d.run_id = t.run_id and (d.org_id = t.org_id) is true and ${isDone})`);
   }
+  if (rows.questions.length > 0) {
+    parts.push(`questions as (
+      insert into scheduler.questions (${names(questionColumns)}) select ${expressions(questionColumns)}
+      from ${bind(questionColumns, rows.questions)} where ${isDone}
+      on conflict (run_id, org_id, question_id) do update set ${changingColumns.map((name) => `${name} = excluded.${name}`).join(', ')})`);
+  }
   if (rows.events.length > 0) {
     parts.push(`events as (
       insert into scheduler.outbox (${names(eventColumns)}) select ${expressions(eventColumns)} from ${bind(eventColumns, rows.events)} where ${isDone})`);
@@ -149,6 +156,7 @@ interface Tables {
   readonly dequeued: RunChange[];
   readonly deadlines: RunChange[];
   readonly deadlinesOver: RunChange[];
+  readonly questions: QuestionRow[];
   readonly events: OutboxEvent[];
   readonly counted: RunChange[];
 }
@@ -162,6 +170,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
     dequeued: [],
     deadlines: [],
     deadlinesOver: [],
+    questions: [],
     events: [],
     counted: [],
   };
@@ -173,6 +182,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
     else if (before?.status === 'queued') tables.dequeued.push(change);
     if (deadlineOf(after) !== null) tables.deadlines.push(change);
     else if (deadlineOf(before) !== null) tables.deadlinesOver.push(change);
+    tables.questions.push(...questionRowsOf(change));
     tables.events.push(...change.events);
     if (unfinishedDelta(change) !== 0) tables.counted.push(change);
   }

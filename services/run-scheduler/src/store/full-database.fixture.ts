@@ -39,13 +39,14 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
   await sql.unsafe(`
     insert into scheduler.runs (run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash,
       request_digest, key_id, answer_by, created_at_ms, max_attempts, needs, status, state_since_ms, queued_ms, running_ms,
-      waiting_ms, attempts, attempt_open, last_seq, metadata_json, token, worker_session, question_json, folder_id, result_json)
+      waiting_ms, attempts, attempt_open, last_seq, metadata_json, token, worker_session, question_json, folder_id,
+      result_json, answer_json)
     select pg_temp.run_of(n), pg_temp.org_of(n), pg_temp.shard_of(n), 1, 'wf_' || n % 7, 'ver_a', '{}',
       decode(lpad(to_hex(n), 64, '0'), 'hex'), '', 'key_a', 'team', ${nowMs} - 9000000 + n, 3, '', s, ${nowMs} - 9000000, 1, 1, 1,
       case s when 'queued' then 0 else 1 end, true, case s when 'queued' then 0 else 2 end, '{"n":"' || n % 100 || '"}',
       case s when 'running' then 't' || n end, case s when 'running' then 'w.1' end,
       case s when 'waiting' then '{}' end, case s when 'queued' then null else 'fld_' || n end,
-      case s when 'succeeded' then '1' end
+      case s when 'succeeded' then '1' end, case s when 'succeeded' then '{}' end
     from (select n, pg_temp.status_of(n) as s from generate_series(1, ${all}) n) t;
     insert into scheduler.queue (run_id, org_id, method, queued_at_ms, shard)
     select run_id, org_id, method, created_at_ms, shard from scheduler.runs where status = 'queued';
@@ -54,6 +55,14 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     insert into scheduler.steps (run_id, org_id, path, seq, status, view_json, out_json)
     select run_id, org_id, 'step_' || k, k, 'succeeded', '{}', '1' from scheduler.runs, generate_series(1, 2) k
     where status <> 'queued';
+    insert into scheduler.questions (run_id, org_id, question_id, method, version_id, step, answer_by, prompt, asked_at_ms,
+      due_at_ms, state, closed_at_ms, question_json, receipt_json, answer_json)
+    select run_id, org_id, 'q_' || k || run_id, method, version_id, 'step_' || k, answer_by, 'Sure?', created_at_ms,
+      created_at_ms, case status when 'waiting' then 'open' else 'answered' end,
+      case status when 'succeeded' then created_at_ms end, case status when 'succeeded' then '{}' end,
+      case status when 'succeeded' then '{"comment":"","answerJson":"","prompt":""}' end, case status when 'succeeded' then '{}' end
+    from scheduler.runs, generate_series(1, 2) k
+    where status = 'succeeded' or status = 'waiting' and k = 1;
     insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
     select run_id || '.5', org_id, run_id, shard, 5, '\\x00', created_at_ms, ${nowMs} - 30000, true
     from scheduler.runs where status = 'waiting';

@@ -93,7 +93,8 @@ describe('the store of runs', () => {
     run = await db.tell(run, answer('q_1', 'd'));
     assert.deepEqual([await rowsOf('deadlines', facts.runId), await rowsOf('queue', facts.runId)], [0, 1]);
     run = await db.tell(run, claim('t2'), giveBack('t2', 1), cancel);
-    assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('outbox', facts.runId)], [0, 2]);
+    // Asked, closed and cancelled.
+    assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('outbox', facts.runId)], [0, 3]);
   });
 
   test('starts, updates and their side rows of many runs are one statement', async () => {

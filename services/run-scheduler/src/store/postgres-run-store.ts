@@ -11,6 +11,7 @@ import { commitStatement } from './commit-statement.ts';
 import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
 import { type KeptStepRow, keptStepsOfRuns, keptStepsQuery } from './kept-step-rows.ts';
 import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
+import { keysOf, receiptsOfRuns, receiptsQuery } from './receipt-rows.ts';
 import type { RunRow } from './run-columns.ts';
 import { rowColumns, runFromRow } from './run-row.ts';
 import type {
@@ -178,7 +179,10 @@ export class PostgresRunStore implements RunStore {
             [arrayLiteral(begun)],
           );
     const steps = await stepsOfRuns(found);
-    return new Map(rows.map((row) => [row.run_id, runFromRow(row, steps.get(stepsKey(row)) ?? [])]));
+    const answered = rows.filter((row) => row.answer_json !== null);
+    const answers = answered.length === 0 ? null : receiptsOfRuns(await this.read(receiptsQuery, keysOf(answered)));
+    const runOf = (row: RunRow) => runFromRow(row, steps.get(stepsKey(row)) ?? [], answers?.get(stepsKey(row)));
+    return new Map(rows.map((row) => [row.run_id, runOf(row)]));
   }
 
   private async read<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {

@@ -72,6 +72,12 @@ export const runColumns = {
   request_digest: bytesFact('requestDigest'),
   webhook_url: fact('webhookUrl', 'text', UNLISTED),
   key_id: fact('keyId', 'text', UNLISTED),
+  starter_json: {
+    type: 'text',
+    listed: false,
+    start: ({ after }) => jsonOf(after.facts.starter),
+    fact: { key: 'starter', read: (json) => (json === null ? null : JSON.parse(json)) },
+  } as RunColumn<string | null, false, 'starter'>,
   answer_by: fact('answerBy', 'text', LISTED),
   metadata_json: {
     type: 'text',

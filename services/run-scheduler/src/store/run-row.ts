@@ -1,4 +1,5 @@
 // Converts a run to its row and back. The row types are private to this folder.
+import type { Receipt } from '../run/receipt.ts';
 import type { OpenQuestion, Run, RunEnding, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
 import { type RunRow, selected } from './run-columns.ts';
 import type { TakenRun } from './run-store.ts';
@@ -24,7 +25,7 @@ export function takenRun({ facts, revision, token, workerSession, cancelRequeste
   return { runId, orgId, shard, revision, token, workerSession, cancelRequested };
 }
 
-export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
+export function runFromRow(row: RunRow, steps: readonly StepSummary[], answers: readonly Receipt[] = []): Run {
   const base = {
     facts: factsFromRow(row),
     revision: row.revision,
@@ -38,6 +39,7 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
     lastSeq: row.last_seq,
     steps,
     answer: row.answer_json === null ? null : JSON.parse(row.answer_json),
+    answers,
     folderId: row.folder_id,
     ending: row.ending_json === null ? null : (JSON.parse(row.ending_json) as RunEnding),
   };
@@ -76,6 +78,7 @@ function factsFromRow(row: RunRow): RunFacts {
     requestDigest: row.request_digest,
     webhookUrl: row.webhook_url,
     keyId: row.key_id,
+    starter: row.starter_json === null ? null : JSON.parse(row.starter_json),
     answerBy: row.answer_by,
     metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
     createdAtMs: row.created_at_ms,

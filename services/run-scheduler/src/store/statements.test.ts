@@ -154,6 +154,9 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   assert.equal((await store.load(ids)).size, 200);
   const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex');
   assert.equal((await store.places(ids)).size, 200);
+  const firstAnswered = QUEUED + QUEUED / 10 + QUEUED / 100 + 1;
+  const answered = Array.from({ length: 100 }, (_, i) => runIdOf((firstAnswered + i) % SHARDS, firstAnswered + i));
+  for (const run of (await store.load(answered)).values()) assert.equal(run.answers.length, 2);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? 'run_none');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));

@@ -191,7 +191,7 @@ export class DueQuestions {
   }
 }
 
-/** A run may sleep more than once: each time is distinct. */
+/** A run may sleep more than once, and a question has several times: each is distinct. */
 function nameOf({ runId, questionId, wakeAtMs }: DueQuestion): string {
-  return questionId === '' ? `${runId} ${wakeAtMs}` : questionId;
+  return `${questionId || runId} ${wakeAtMs}`;
 }

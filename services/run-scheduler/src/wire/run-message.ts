@@ -1,8 +1,9 @@
 // Converts a run of the domain to its message for other processes, and status names to their numbers.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
-import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
+import type { Run, StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
+import { questionMessage, receiptMessage } from './question-message.ts';
 
 export type RunViewMessage = MessageInitShape<typeof RunViewSchema>;
 
@@ -87,20 +88,8 @@ export function runView(run: Run): RunViewMessage {
     ...(run.status === 'failed' ? { error: run.error } : {}),
     ...(run.ending === null || finished ? {} : { ending: run.ending.error }),
     revision: run.revision,
+    ...(run.answers.length > 0 ? { answers: run.answers.map(receiptMessage) } : {}),
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs } : {}),
-  };
-}
-
-export function questionMessage(question: OpenQuestion) {
-  return {
-    id: question.id,
-    step: question.step,
-    prompt: question.prompt,
-    details: question.details,
-    show: question.show.map((shown) => ({ path: shown.path, valueJson: shown.valueJson })),
-    formJson: question.formJson,
-    askedAtMs: question.askedAtMs,
-    deadlineAtMs: question.deadlineAtMs ?? 0,
   };
 }
 

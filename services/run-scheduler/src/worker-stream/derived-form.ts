@@ -3,8 +3,10 @@
 
 import { canonicalDigest } from '@methods/base/canonical';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
+import { readForm } from '@methods/form/field';
 import type { AnswerPolicy } from '@methods/method/answer-policy';
 import { compileMethod } from '@methods/method/compile';
+import type { JsonSchema } from '@methods/method/json';
 import { questionForm } from '@methods/method/question-form';
 
 export type DerivedForm =
@@ -15,6 +17,7 @@ export type DerivedForm =
       readonly sha256: string;
       /** Checks judge the answer. */
       readonly ensures: boolean;
+      /** With the fields that `needs` compares. */
       readonly policy: AnswerPolicy | null;
     }
   /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
@@ -44,10 +47,18 @@ export function derivedForm({ source, path }: Omit<FormJob, 'kind'>): DerivedFor
   if (found.kind === 'form') {
     const json = JSON.stringify(found.form);
     if (json.length > FORM_CHARACTERS_MAX) return { kind: 'none' };
-    const { ensures, policy } = found;
-    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex'), ensures, policy };
+    const policy = found.policy && withComparedFields(found.policy, found.form);
+    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex'), ensures: found.ensures, policy };
   }
   if (found.kind === 'none' || found.target.kind === 'file') return { kind: 'none' };
   const { method: called, version } = found.target;
   return { kind: 'call', method: called, version: typeof version === 'string' ? version : version.id, at: found.at };
+}
+
+/** Where the source names no fields: those people choose from. A form without such fields is compared whole. */
+function withComparedFields(policy: AnswerPolicy, form: JsonSchema): AnswerPolicy {
+  const { needs } = policy;
+  if (needs === null || needs.on.length > 0) return policy;
+  const chosen = readForm(form).fields.filter(({ kind }) => kind === 'choice' || kind === 'boolean');
+  return { ...policy, needs: { ...needs, on: chosen.map(({ name }) => name) } };
 }

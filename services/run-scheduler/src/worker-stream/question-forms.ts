@@ -1,6 +1,7 @@
 // The forms and policies of questions, from the saved sources: the form that a worker sends is compared and never used,
 // since it would be evaluated on this node, for all organizations. A worker sends no policy.
 
+import { createHash } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
@@ -28,6 +29,9 @@ export type FormVerdict =
       readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null;
       /** The rules of who answers, from the source as the form is; null: the step gives none. */
       readonly policy: AnswerPolicy | null;
+      /** Of the form's canonical JSON, and of the source that asks, in hex. */
+      readonly formSha256: string;
+      readonly versionSha256: string;
     }
   | { readonly kind: 'refused'; readonly message: string }
   /** The registry is unavailable now; the worker repeats its question. */
@@ -36,6 +40,14 @@ export type FormVerdict =
 interface KnownForm {
   readonly derived: DerivedForm;
   readonly calls: SavedVersion['calls'];
+  /** Of the source, in hex. */
+  readonly versionSha256: string;
+}
+
+/** A form, and where its checks are. */
+interface FormPlace extends Omit<AnswerChecksOf, 'scopeJson'> {
+  readonly derived: DerivedForm;
+  readonly versionSha256: string;
 }
 
 /** An object of its own for each size: the cache counts a value only once. */
@@ -70,12 +82,13 @@ export class QuestionForms {
 
   async judge(run: Run, { question, formSha256 }: Pick<Ask, 'question' | 'formSha256'>): Promise<FormVerdict> {
     try {
-      const { derived, ...place } = await this.formAt(run, question?.step ?? '');
+      const { derived, versionSha256, ...place } = await this.formAt(run, question?.step ?? '');
       if (derived.kind !== 'form') return { kind: 'refused', message: "The version's source has no such question." };
       const same = formSha256 === '' ? isSame(question?.formJson ?? '', derived) : formSha256 === derived.sha256;
       if (!same) return { kind: 'refused', message: MISMATCH };
-      const { json, ensures, policy } = derived;
-      return { kind: 'form', formJson: json, checks: ensures ? place : null, policy };
+      const { json, ensures, policy, sha256: formHash } = derived;
+      const checks = ensures ? place : null;
+      return { kind: 'form', formJson: json, checks, policy, formSha256: formHash, versionSha256 };
     } catch (error) {
       if (!(error instanceof ServiceError))
         return { kind: 'refused', message: 'The form takes too much work to derive.' };
@@ -85,20 +98,20 @@ export class QuestionForms {
   }
 
   /** Follows calls into the versions they run. */
-  private async formAt(run: Run, path: string): Promise<Omit<AnswerChecksOf, 'scopeJson'> & { derived: DerivedForm }> {
+  private async formAt(run: Run, path: string): Promise<FormPlace> {
     let { method, versionId } = run.facts;
     let before = '';
     for (let depth = 0; depth <= CALLS_DEEP_MAX; depth++) {
       const place = { method, versionId, path: path.slice(before.length) };
-      const { derived, calls } = await this.form(run.facts.orgId, method, versionId, place.path);
-      if (derived.kind !== 'call') return { derived, ...place };
+      const { derived, calls, versionSha256 } = await this.form(run.facts.orgId, method, versionId, place.path);
+      if (derived.kind !== 'call') return { derived, versionSha256, ...place };
       const called = derived.version === 'pinned' ? calls[derived.method] : derived.version;
       const at = before + derived.at;
       const next = called === 'published' ? versionNoted(await this.options.noted(run, at)) : called;
       if (next === undefined) break;
       [method, versionId, before] = [derived.method, next, `${at}/`];
     }
-    return { derived: { kind: 'none' }, method, versionId, path };
+    return { derived: { kind: 'none' }, versionSha256: '', method, versionId, path };
   }
 
   private form(orgId: OrgId, method: ProductionId, versionId: VersionId, path: string): Promise<KnownForm> {
@@ -126,7 +139,8 @@ export class QuestionForms {
 
   private async derived(orgId: OrgId, method: ProductionId, versionId: VersionId, path: string): Promise<KnownForm> {
     const { source, calls } = await this.options.versionOf(orgId, method, versionId);
-    return { derived: await this.options.derive(orgId, source, path), calls };
+    const versionSha256 = createHash('sha256').update(source).digest('hex');
+    return { derived: await this.options.derive(orgId, source, path), calls, versionSha256 };
   }
 }
 

@@ -14,6 +14,8 @@ import { type ReportItem, WorkerReports } from './worker-reports.ts';
 
 type Init = Extract<NonNullable<MessageInitShape<typeof WorkerItemSchema>['item']>, { case: ReportItem['case'] }>;
 
+const HASHES = { formSha256: 'f0', versionSha256: 'e0' };
+
 describe('what a worker reports', () => {
   let db: TestStore;
   let node: TestActors;
@@ -32,7 +34,7 @@ describe('what a worker reports', () => {
     node = await TestActors.on(db);
     clock = new ManualClock();
     leases = quietLeases(clock);
-    verdict = { kind: 'form', formJson: '{"type":"object"}', checks: null, policy: null };
+    verdict = { kind: 'form', formJson: '{"type":"object"}', checks: null, policy: null, ...HASHES };
     reports = new WorkerReports({ actors: node.actors, leases, forms: { judge: async () => verdict } });
     run = await node.running();
     const { runId, shard } = run.facts;
@@ -145,7 +147,7 @@ describe('what a worker reports', () => {
 
   test('a question waits with the form of its source, regardless of what the worker sent', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"$ref":"#"}' };
-    verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null, policy: null };
+    verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null, policy: null, ...HASHES };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
     const waiting = await stored();
     assert.equal(waiting?.status === 'waiting' && waiting.question.formJson, '{"title":"derived"}');
@@ -160,19 +162,28 @@ describe('what a worker reports', () => {
     assert.equal(await say(finish(1)), 'ack 1');
   });
 
-  test('a question with a policy is never asked without it', async () => {
-    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
-    const none = { notStarter: false, needs: null, remindMs: [], escalate: null, timeoutAnswer: null };
-    verdict = { kind: 'form', formJson: '{}', checks: null, policy: { ...none, to: ['admin'] } };
-    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'invalid_request 1');
-    assert.equal((await stored())?.status, 'running');
+  test('a question has the policy of the source and the hashes of what was asked, and none of what the worker sends', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}', policy: { needs: 1 } };
+    const source = { to: ['admin'], notStarter: true, needs: null, remindMs: [1], escalate: null };
+    verdict = {
+      kind: 'form',
+      formJson: '{}',
+      checks: null,
+      policy: { ...source, timeoutAnswer: { ok: false } },
+      ...HASHES,
+    };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
+    const run = await stored();
+    assert.ok(run?.status === 'waiting');
+    assert.deepEqual(run.question.policy, { ...source, timeoutAnswerJson: '{"ok":false}' });
+    assert.deepEqual([run.question.formSha256, run.question.versionSha256], ['f0', 'e0']);
   });
 
   test('a question whose form is unavailable now gets no reply, so that the worker repeats it', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     verdict = { kind: 'later' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'nothing');
-    verdict = { kind: 'form', formJson: '{}', checks: null, policy: null };
+    verdict = { kind: 'form', formJson: '{}', checks: null, policy: null, ...HASHES };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
   });
 

@@ -1,11 +1,13 @@
 // The owner's side of workers' reports: each report becomes a command to its run, and its outcome an acknowledgement or
 // a refusal. A report that gets neither is repeated by the worker.
 import { newId, type OrgId, type RunId } from '@methods/base/ids';
+import type { AnswerPolicy as SourcePolicy } from '@methods/method/answer-policy';
 import { deadlineText } from '@methods/method/structure/duration';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { Ask, StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { AnswerPolicy } from '../run/policy.ts';
 import type { Run, StepSummary } from '../run/run.ts';
 import type { AskRun, FinishRun, RunCommand } from '../run/run-command.ts';
 import { stepStatusName } from '../wire/run-message.ts';
@@ -51,8 +53,6 @@ export function takeLastRecord({ case: kind, value }: ReportItem): ReportItem | 
 }
 
 const NO_ANSWER = '{"not":{}}';
-/** A question is not asked with fewer rules than its source gives: the wrong person could answer it. */
-const POLICY_NOT_KEPT = 'The question has a policy of who answers it, and this service does not apply policies yet.';
 /** Records and starts of slow steps, of one attempt. */
 const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
@@ -99,11 +99,21 @@ export class WorkerReports {
     const verdict = await forms.judge(run, item);
     if (verdict.kind === 'later') return null;
     if (verdict.kind === 'refused') return refusal(runId, token, seq, 'invalid_request', verdict.message);
-    const { formJson, checks: place, policy } = verdict;
-    if (policy !== null) return refusal(runId, token, seq, 'invalid_request', POLICY_NOT_KEPT);
-    const checks = place === null ? {} : { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } };
-    return reply(await actors.tell(runId, orgId, { ...command, formJson, ...checks }), runId, token, seq);
+    const { formJson, checks: place, policy, formSha256, versionSha256 } = verdict;
+    const asked: AskRun = {
+      ...command,
+      formJson,
+      formSha256,
+      versionSha256,
+      ...(place && { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } }),
+      ...(policy && { policy: keptPolicy(policy) }),
+    };
+    return reply(await actors.tell(runId, orgId, asked), runId, token, seq);
   }
+}
+
+function keptPolicy({ timeoutAnswer, ...policy }: SourcePolicy): AnswerPolicy {
+  return { ...policy, timeoutAnswerJson: timeoutAnswer && JSON.stringify(timeoutAnswer) };
 }
 
 /** A larger one is left out: then the worker judges the answer. */

@@ -23,6 +23,7 @@ export function startRun(run: Run | null, command: StartRun): Decision {
     lastSeq: kept.steps.length,
     steps: kept.steps.map((step) => step.summary),
     answer: null,
+    answers: [],
     folderId: kept.folderId,
     ending: null,
   };

@@ -1,0 +1,34 @@
+// The caller of a request as a run keeps it: who started the run or answered its question, and through which channel.
+import type { Caller, UserCaller } from '@methods/auth/caller';
+import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
+import type { FastifyRequest } from 'fastify';
+import { callerOf } from './caller.ts';
+
+export const NO_ONE: Actor = {
+  $typeName: 'methods.run.v1.Actor',
+  personId: '',
+  keyId: '',
+  email: '',
+  name: '',
+  role: '',
+  linkRecipient: '',
+};
+
+const CHANNELS: Readonly<Record<UserCaller['credential'], AnswerChannel>> = {
+  machine_token: AnswerChannel.CLI,
+  mcp_token: AnswerChannel.MCP,
+  session: AnswerChannel.INBOX,
+};
+
+export function actorOf(request: FastifyRequest): Actor {
+  const caller = callerOf(request);
+  if (caller.kind === 'service_key') return { ...NO_ONE, keyId: caller.keyId };
+  if (caller.kind === 'upload') return NO_ONE;
+  const { userId: personId, verifiedEmail: email, name, role } = caller;
+  return { ...NO_ONE, personId, email, name, role };
+}
+
+export function channelOf(request: FastifyRequest): AnswerChannel {
+  const caller: Caller = callerOf(request);
+  return caller.kind === 'user' ? CHANNELS[caller.credential] : AnswerChannel.API;
+}

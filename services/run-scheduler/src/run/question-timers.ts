@@ -1,0 +1,46 @@
+// The times of an open question: its reminders, its escalation, and its deadline. One timer of the run serves them all.
+import type { OpenQuestion, Run } from './run.ts';
+
+export type DueTimer = 'deadline' | 'escalation' | 'reminder';
+
+/** Null: nothing happens to it by itself. */
+export function nextTimeOf(question: OpenQuestion): number | null {
+  const times = [question.deadlineAtMs, escalationAtMs(question), reminderAtMs(question)].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The most important one that is due: what it makes pointless is left out. */
+export function dueTimer(question: OpenQuestion, nowMs: number): DueTimer | null {
+  const isDue = (atMs: number | null) => atMs !== null && nowMs >= atMs;
+  if (isDue(question.deadlineAtMs)) return 'deadline';
+  if (isDue(escalationAtMs(question))) return 'escalation';
+  return isDue(reminderAtMs(question)) ? 'reminder' : null;
+}
+
+/** Reminders whose time has come: after an outage, those missed are one. */
+export function remindersDue({ policy, askedAtMs }: OpenQuestion, nowMs: number): number {
+  return policy?.remindMs.filter((afterMs) => nowMs >= askedAtMs + afterMs).length ?? 0;
+}
+
+/** When the change from `before` to `after` was allowed to happen; 0: at any time. */
+export function timerOf(before: Run | null, after: Run): number {
+  if (before?.status !== 'waiting') return 0;
+  const { question } = before;
+  if (after.status === 'waiting' && after.question.id === question.id) {
+    if (after.question.escalatedAtMs !== question.escalatedAtMs) return escalationAtMs(question) ?? 0;
+    return (after.question.reminders ?? 0) > (question.reminders ?? 0) ? (reminderAtMs(question) ?? 0) : 0;
+  }
+  // Without a person's answer, only its expiry ends a question; a cancel may come at any time.
+  const given = after.answers.at(-1);
+  const isAnswered = given?.questionId === question.id && given.channel !== 'timeout';
+  return after.status === 'cancelled' || isAnswered ? 0 : (question.deadlineAtMs ?? 0);
+}
+
+function escalationAtMs({ policy, askedAtMs, escalatedAtMs }: OpenQuestion): number | null {
+  return policy?.escalate == null || escalatedAtMs !== undefined ? null : askedAtMs + policy.escalate.afterMs;
+}
+
+function reminderAtMs({ policy, askedAtMs, reminders = 0 }: OpenQuestion): number | null {
+  const afterMs = policy?.remindMs[reminders];
+  return afterMs === undefined ? null : askedAtMs + afterMs;
+}

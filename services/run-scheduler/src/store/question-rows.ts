@@ -1,0 +1,81 @@
+// The rows of questions as a change of their run leaves them: asked, changed or closed. Most changes have none.
+import { isForPeople } from '../run/answer-policy.ts';
+import { type Receipt, shortPrompt } from '../run/receipt.ts';
+import type { OpenQuestion, Run } from '../run/run.ts';
+import type { Column } from './commit-column.ts';
+import type { RunChange } from './run-store.ts';
+
+export interface QuestionRow {
+  readonly run: Run;
+  readonly question: OpenQuestion;
+  readonly state: QuestionState;
+  /** Of an answered one. */
+  readonly receipt: Receipt | null;
+}
+
+export type QuestionState = 'open' | 'answered' | 'expired' | 'cancelled';
+
+/** For lists: whom a question is for. */
+export interface PeopleOfQuestion {
+  readonly to: readonly string[];
+  readonly notStarter: boolean;
+  readonly needs: number;
+}
+
+const NONE: readonly QuestionRow[] = [];
+
+export function questionRowsOf({ before, after }: RunChange): readonly QuestionRow[] {
+  const was = before?.status === 'waiting' ? before.question : null;
+  const is = after.status === 'waiting' ? after.question : null;
+  if (was === is) return NONE;
+  const rows: QuestionRow[] = [];
+  if (was !== null && was.id !== is?.id) rows.push(closed(was, after));
+  if (is !== null) rows.push({ run: after, question: is, state: 'open', receipt: null });
+  return rows;
+}
+
+function closed(question: OpenQuestion, run: Run): QuestionRow {
+  const last = run.answers.at(-1);
+  if (last?.questionId === question.id) return { run, question, state: 'answered', receipt: last };
+  return { run, question, state: run.status === 'cancelled' ? 'cancelled' : 'expired', receipt: null };
+}
+
+const ms = (value: number) => Math.round(value);
+
+export const questionColumns: readonly Column<QuestionRow>[] = [
+  { name: 'run_id', type: 'text', value: (r) => r.run.facts.runId },
+  { name: 'org_id', type: 'text', value: (r) => r.run.facts.orgId },
+  { name: 'question_id', type: 'text', value: (r) => r.question.id },
+  { name: 'method', type: 'text', value: (r) => r.run.facts.method },
+  { name: 'version_id', type: 'text', value: (r) => r.run.facts.versionId },
+  { name: 'step', type: 'text', value: (r) => r.question.step },
+  { name: 'answer_by', type: 'text', value: (r) => r.run.facts.answerBy },
+  { name: 'prompt', type: 'text', value: (r) => shortPrompt(r.question.prompt) },
+  { name: 'asked_at_ms', type: 'bigint', value: (r) => ms(r.question.askedAtMs) },
+  { name: 'due_at_ms', type: 'bigint', value: (r) => r.question.deadlineAtMs && ms(r.question.deadlineAtMs) },
+  { name: 'assignee', type: 'text', value: (r) => r.question.assignee ?? '' },
+  { name: 'people_json', type: 'text', value: (r) => peopleJson(r.question) },
+  { name: 'votes', type: 'integer', value: (r) => r.question.votes?.length ?? 0 },
+  { name: 'state', type: 'text', value: (r) => r.state },
+  { name: 'closed_at_ms', type: 'bigint', value: (r) => (r.state === 'open' ? null : ms(r.run.stateSinceMs)) },
+  { name: 'question_json', type: 'text', value: (r) => (r.state === 'open' ? null : JSON.stringify(r.question)) },
+  { name: 'receipt_json', type: 'text', value: (r) => r.receipt && JSON.stringify(r.receipt) },
+  { name: 'answer_json', type: 'text', value: (r) => (r.receipt === null ? null : wholeAnswer(r)) },
+];
+
+/** What changes after the question was asked. */
+export const changingColumns = questionColumns
+  .map(({ name }) => name)
+  .slice(questionColumns.findIndex(({ name }) => name === 'assignee'));
+
+function peopleJson(question: OpenQuestion): string | null {
+  const { policy } = question;
+  if (policy === undefined || !isForPeople(question)) return null;
+  const people: PeopleOfQuestion = { to: policy.to, notStarter: policy.notStarter, needs: policy.needs?.count ?? 0 };
+  return JSON.stringify(people);
+}
+
+/** The receipt has it only where it is small. */
+function wholeAnswer({ run: { answer }, receipt }: QuestionRow): string | null {
+  return answer?.questionId === receipt?.questionId ? (answer?.answerJson ?? null) : (receipt?.answerJson ?? null);
+}
