@@ -4,6 +4,8 @@ import { Clock, systemClock } from '@methods/base/clock';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
+import { rpcClient } from '@methods/rpc/client';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import type { FastifyInstance } from 'fastify';
 import { container } from 'tsyringe';
@@ -66,6 +68,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
+  const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
   const answerLinks =
     links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, clock, logger });
   const before: Stoppable[] = [
@@ -80,6 +83,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     keyUses,
     audit,
     ...(links === null ? [] : [links]),
+    { stop: () => deliveries?.close() },
   ];
   if (config.natsUrl !== null)
     before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, organizationLogs], logger));
@@ -93,6 +97,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     audit,
     organizationLogs,
     answerLinks,
+    deliveries,
     sourceInterfaces,
     ...people,
     uploadTokens,

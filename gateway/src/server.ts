@@ -29,7 +29,9 @@ import { addAnswerPage } from './routes/answer-page/answer-page-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
+import { addDeliveryRoutes, type DeliveryRouteParts } from './routes/deliveries/delivery-routes.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
+import { addEndpointRoutes } from './routes/endpoints/endpoint-routes.ts';
 import { addOrganizationEvents, PEOPLE_EVENTS, PROGRAM_EVENTS } from './routes/events/organization-events.ts';
 import { addFileRoutes } from './routes/files/file-routes.ts';
 import { addHealth } from './routes/health.ts';
@@ -53,6 +55,7 @@ export interface ServerParts
     CliRunParts,
     CallerParts,
     AuthParts,
+    DeliveryRouteParts,
     WellKnownParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
@@ -164,6 +167,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addRunRoutes(scope, runParts, PEOPLE);
     addOrganizationEvents(scope, runParts, PEOPLE_EVENTS);
     addAccountRoutes(scope, parts);
+    addEndpointRoutes(scope, parts);
+    addDeliveryRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'upload', callers, (scope) => {

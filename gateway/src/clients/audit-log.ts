@@ -12,8 +12,8 @@ import type { RequestDoer } from './registry-calls.ts';
 export interface Act {
   readonly orgId: OrgId;
   readonly doer: RequestDoer;
-  readonly action: 'run.start' | 'run.read' | 'run.answer' | 'run.cancel' | 'version.read';
-  /** run_ or ver_. */
+  readonly action: 'run.start' | 'run.read' | 'run.answer' | 'run.cancel' | 'version.read' | 'delivery.resend';
+  /** run_, ver_ or dlv_. */
   readonly targetId: string;
   /** The outcome; never content. */
   readonly facts?: Readonly<Record<string, string>>;

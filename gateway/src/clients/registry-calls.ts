@@ -3,6 +3,7 @@
 import type { Caller } from '@methods/auth/caller';
 import type { Stoppable } from '@methods/base/stoppable';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
@@ -22,6 +23,7 @@ export interface RequestDoer {
 
 export class RegistryCalls implements Stoppable {
   readonly accounts: Client<typeof AccountService>;
+  readonly endpoints: Client<typeof EndpointService>;
   readonly methods: Client<typeof MethodRegistryService>;
   readonly uploads: Client<typeof UploadService>;
   readonly runRecords: Client<typeof RunRecordService>;
@@ -29,6 +31,7 @@ export class RegistryCalls implements Stoppable {
   /** `host:port` of the method registry. */
   constructor(address: string) {
     this.accounts = rpcClient(AccountService, address);
+    this.endpoints = rpcClient(EndpointService, address);
     this.methods = rpcClient(MethodRegistryService, address);
     this.uploads = rpcClient(UploadService, address);
     this.runRecords = rpcClient(RunRecordService, address);
@@ -41,6 +44,7 @@ export class RegistryCalls implements Stoppable {
 
   stop(): void {
     this.accounts.close();
+    this.endpoints.close();
     this.methods.close();
     this.uploads.close();
     this.runRecords.close();

@@ -49,11 +49,13 @@ export interface ApiOptions {
   readonly runSchedulerAddresses?: readonly string[];
   /** By default neither the gateway nor the registry has a bus. */
   readonly natsUrl?: string;
+  /** By default there is no notifier. */
+  readonly notifierAddress?: string;
 }
 
 /** With an issuer of its own, and so with organizations of its own, on the registry of all such files. */
-export function commonRegistryApi(): Promise<ApiFixture> {
-  return openApi({}, commonRegistryProcess(), async () => {});
+export function commonRegistryApi(options: Pick<ApiOptions, 'notifierAddress'> = {}): Promise<ApiFixture> {
+  return openApi(options, commonRegistryProcess(), async () => {});
 }
 
 /** With a registry of its own, which the test may stop or measure. */
@@ -63,7 +65,7 @@ export function apiFixture(options: ApiOptions = {}): Promise<ApiFixture> {
 }
 
 async function openApi(
-  { runSchedulerAddresses, natsUrl }: ApiOptions,
+  { runSchedulerAddresses, natsUrl, notifierAddress }: ApiOptions,
   starting: Promise<RegistryProcess>,
   stopRegistry: () => Promise<void>,
 ): Promise<ApiFixture> {
@@ -78,7 +80,7 @@ async function openApi(
       issuer: issuerConfig(issuer),
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],
-      notifierAddress: null,
+      notifierAddress: notifierAddress ?? null,
       natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,

@@ -140,6 +140,7 @@ export async function gatewayFixture({
     connectionsPerAddressMax: 0,
     trustProxy: null,
     answerLinks: null,
+    deliveries: null,
     stopping: () => fixture.stopping,
     ...settings,
   });

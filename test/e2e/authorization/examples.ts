@@ -192,6 +192,36 @@ function content(headers: Readonly<Record<string, string>>, bytes?: Uint8Array<A
   ];
 }
 
+const ENDPOINTS: Rows = {
+  'GET /api/endpoints': at('/api/endpoints'),
+  'POST /api/endpoints': one((_objects, fresh) => ({
+    path: '/api/endpoints',
+    body: { name: fresh, url: 'https://hook.example/in', events: ['failed'] },
+  })),
+  'PATCH /api/endpoints/:id': one(({ endpointId }) => ({
+    path: `/api/endpoints/${endpointId}`,
+    body: { url: 'https://hook.example/other', paused: true },
+  })),
+  'POST /api/endpoints/:id/rotate': one(({ endpointId }) => ({ path: `/api/endpoints/${endpointId}/rotate` })),
+  // Gone after the first of them, which are the last of all.
+  'DELETE /api/endpoints/:id': [
+    { request: ({ endpointId }) => ({ path: `/api/endpoints/${endpointId}` }), present: 404 },
+  ],
+  'GET /api/deliveries': [
+    { request: () => ({ path: '/api/deliveries' }) },
+    { request: ({ runId }) => ({ path: `/api/deliveries?run=${runId}` }), absent: 200 },
+    { request: ({ endpointId }) => ({ path: `/api/deliveries?endpoint=${endpointId}` }), absent: 200 },
+  ],
+  'GET /api/deliveries/:id': one(({ deliveryId }) => ({ path: `/api/deliveries/${deliveryId}` })),
+  'POST /api/deliveries/:id/resend': one(({ deliveryId }) => ({ path: `/api/deliveries/${deliveryId}/resend` })),
+  'POST /api/deliveries/resend': [
+    {
+      request: ({ deliveryId }) => ({ path: '/api/deliveries/resend', body: { ids: [deliveryId] } }),
+      absent: 200,
+    },
+  ],
+};
+
 const ACCOUNT: Rows = {
   'GET /api/whoami': at('/api/whoami'),
   'GET /api/settings': at('/api/settings'),
@@ -229,5 +259,6 @@ export const EXAMPLES: Rows = {
   ...cliMethods('/api/cli/workflows'),
   ...CLI_RUNS,
   ...UPLOADS,
+  ...ENDPOINTS,
   ...ACCOUNT,
 };

@@ -19,6 +19,9 @@ export interface Objects {
   /** Sent by the service key, the only one that sees it; named by the run. */
   readonly fileId: string;
   readonly keyId: KeyId;
+  readonly endpointId: string;
+  /** Of a run's webhook that no one takes. */
+  readonly deliveryId: string;
   readonly userId: string;
   /** Of a creation key. */
   readonly creationSha256: string;
@@ -46,13 +49,15 @@ export const MISSING: Objects = {
   expiredUploadId: newId('upl'),
   fileId: newId('file'),
   keyId: newId('key'),
+  endpointId: newId('ep'),
+  deliveryId: newId('dlv'),
   userId: newId('usr'),
   creationSha256: createHash('sha256').update('unused').digest('hex'),
 };
 
 /** The same ids, each where another kind is due. */
 export function ofAnotherKind(objects: Objects): Objects {
-  const { methodId, versionId, runId, uploadId, fileId, keyId } = objects;
+  const { methodId, versionId, runId, uploadId, fileId, keyId, endpointId, deliveryId } = objects;
   return {
     methodId: runId,
     versionId: methodId,
@@ -61,6 +66,8 @@ export function ofAnotherKind(objects: Objects): Objects {
     expiredUploadId: versionId,
     fileId: keyId,
     keyId: fileId as KeyId,
+    endpointId: deliveryId,
+    deliveryId: endpointId,
     userId: versionId,
     // A digest has no kind.
     creationSha256: MISSING.creationSha256,
@@ -101,6 +108,15 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
   // As if its inputs had named the file.
   await stack.sql`
     insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms) values (${run.run.run_id}, ${orgId}, ${fileId}, 0)`;
+  const events = ['failed'];
+  const { endpoint } = await post('/api/endpoints', { name: 'object', url: 'https://hook.example/in', events });
+  const deliveryId = newId('dlv');
+  // Its next try is far away.
+  await stack.sql`
+    insert into notifier.deliveries
+      (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, created_at, due_at)
+    values (${orgId}, ${deliveryId}, ${run.run.run_id}, 1, 'https://hook.example/in', ${Buffer.alloc(32)}, 'hook.example',
+      'failed', '', '{}', now(), now() + interval '1 d')`;
   const [user] = await stack.sql<{ user_id: string }[]>`
     select user_id from registry.users where org_id = ${orgId} and subject = 'object'`;
   return {
@@ -118,6 +134,8 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       expiredUploadId: expired.id,
       fileId,
       keyId: (objectKey.key?.keyId ?? '') as KeyId,
+      endpointId: endpoint.id,
+      deliveryId,
       userId: user?.user_id ?? '',
       creationSha256: createHash('sha256').update(creationKey).digest('hex'),
     },

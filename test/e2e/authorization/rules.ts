@@ -62,9 +62,9 @@ function surfaceOf(url: string): Surface {
   return /^\/api\//.test(url) ? 'api' : 'public';
 }
 
-/** Viewers read, members work, admins have keys, settings, members and the audit log. */
+/** Viewers read, members work, admins have keys, endpoints, settings, members and the audit log. */
 function roleFor(method: string, url: string): Role {
-  if (/^\/api\/(keys|audit)\b/.test(url)) return 'admin';
+  if (/^\/api\/(keys|endpoints|audit)\b/.test(url)) return 'admin';
   if (!isUnsafe(method) || url.endsWith('/validate')) return 'viewer';
   return /^\/api\/(settings|members)\b/.test(url) ? 'admin' : 'member';
 }

@@ -12,6 +12,7 @@ export const TARGET_KINDS = [
   'run',
   'session',
   'endpoint',
+  'delivery',
 ] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
