@@ -10,11 +10,11 @@ import { until } from '@methods/test/harness/until';
 import { methodSource } from '../../test/running-registry.fixture.ts';
 import { methodSource as judgedSource } from '../method/method-source.ts';
 import { judgeSource } from '../method/source-verdict.ts';
-import { BUILD_TRIES_MAX, type ClaimedBuild } from '../store/build-store.ts';
-import { PostgresBuildStore } from '../store/postgres-build-store.ts';
-import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
-import { PostgresVersionStore } from '../store/postgres-version-store.ts';
+import { BuildStore, type ClaimedBuild } from '../store/build-store.ts';
+import { BUILD_TRIES_MAX } from '../store/claim-build.ts';
 import type { Database } from '../store/query.ts';
+import { UploadStore } from '../store/upload-store.ts';
+import { VersionStore } from '../store/version-store.ts';
 import { Builds, type BuildsOptions } from './builds.ts';
 import { type BuildDatabase, buildDatabase, FREE } from './queued-builds.fixture.ts';
 import { processCompiler } from './recording-compiler.ts';
@@ -22,13 +22,13 @@ import { processCompiler } from './recording-compiler.ts';
 let database: BuildDatabase;
 let sql: Database;
 let reader: OrganizationReader;
-let store: PostgresBuildStore;
+let store: BuildStore;
 let orgId: OrgId;
 before(async () => {
   database = await buildDatabase();
   sql = database.sql;
   reader = new OrganizationReader({ sql, role: 'registry_reader' });
-  store = new PostgresBuildStore(sql);
+  store = new BuildStore(sql);
   orgId = await database.newOrganization();
 });
 after(() => database.drop());
@@ -59,7 +59,7 @@ async function versionsOf(methodId: MethodId): Promise<number> {
 async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
     store,
-    uploads: new PostgresUploadStore(sql, reader),
+    uploads: new UploadStore(sql, reader),
     blobs: new PostgresBlobStore(sql, 'registry'),
     compiler: processCompiler(),
     logger: silentLogger,
@@ -120,7 +120,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     const claim = await claimOf(methodId);
     const byHand = judged(methodSource('By hand'));
     const saved = { orgId, methodId, baseVersion: null, source: byHand, reason: '', doer: TEST_DOER };
-    const versions = new PostgresVersionStore(sql, reader);
+    const versions = new VersionStore(sql, reader);
     const { version } = await versions.save(saved);
     equal(await store.succeed(claim, DRAFT, 'Draft'), true);
     equal((await versions.find(orgId, methodId, { kind: 'current' })).version.versionId, version.versionId);

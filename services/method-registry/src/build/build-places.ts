@@ -1,7 +1,7 @@
 // The places of this process for builds: how many run at once, of all organizations and of each. The last one is for
 // small recordings, and an organization never has all: a newcomer finds a place.
 import type { OrgId } from '@methods/base/ids';
-import type { ClaimTerms } from '../store/build-store.ts';
+import type { ClaimTerms } from '../store/claim-build.ts';
 
 export interface BuildPlace {
   readonly orgId: OrgId;

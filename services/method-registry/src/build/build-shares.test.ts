@@ -6,20 +6,19 @@ import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { until } from '@methods/test/harness/until';
-import type { ClaimedBuild } from '../store/build-store.ts';
+import { BuildStore, type ClaimedBuild } from '../store/build-store.ts';
 import { claimBuild } from '../store/claim-build.ts';
-import { PostgresBuildStore } from '../store/postgres-build-store.ts';
-import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
+import { UploadStore } from '../store/upload-store.ts';
 import { Builds } from './builds.ts';
 import { type BuildDatabase, buildDatabase, FREE } from './queued-builds.fixture.ts';
 import type { Compiled, CompileRequest, RecordingCompiler } from './recording-compiler.ts';
 
 let database: BuildDatabase;
-let store: PostgresBuildStore;
+let store: BuildStore;
 let [many, few]: [OrgId, OrgId] = ['org_none', 'org_none'];
 before(async () => {
   database = await buildDatabase();
-  store = new PostgresBuildStore(database.sql);
+  store = new BuildStore(database.sql);
 });
 after(() => database.drop());
 beforeEach(async () => {
@@ -81,7 +80,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
     const compiler = new HeldCompiler();
     const builds = new Builds({
       store,
-      uploads: new PostgresUploadStore(sql, reader),
+      uploads: new UploadStore(sql, reader),
       blobs: new PostgresBlobStore(sql, 'registry'),
       compiler,
       logger: silentLogger,

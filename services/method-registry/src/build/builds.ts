@@ -2,7 +2,8 @@
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
-import { BUILD_TRIES_MAX, type BuildStore, type ClaimedBuild } from '../store/build-store.ts';
+import type { BuildStore, ClaimedBuild } from '../store/build-store.ts';
+import { BUILD_TRIES_MAX } from '../store/claim-build.ts';
 import { NO_RESULT } from './build-error.ts';
 import { BuildPlaces } from './build-places.ts';
 import { type BuildParts, type Built, buildRecording } from './build-recording.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { type MethodId, newId, newMethodId, type OrgId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
-import type { ClaimTerms } from '../store/build-store.ts';
+import type { ClaimTerms } from '../store/claim-build.ts';
 import type { Database } from '../store/query.ts';
 
 /** A process with all its places free. */

@@ -8,7 +8,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { newUpload, sendRecording } from '../../test/recordings.fixture.ts';
 import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
-import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
+import { UploadStore } from '../store/upload-store.ts';
 import { AbandonedUploads } from './abandoned-uploads.ts';
 
 let registry: RunningRegistry;
@@ -39,7 +39,7 @@ async function partsOf(uploadId: UploadId): Promise<number[]> {
 
 function sweeper(blobs = new PostgresBlobStore(registry.sql, 'registry')) {
   const reader = new OrganizationReader({ sql: registry.sql, role: 'registry_reader' });
-  return new AbandonedUploads({ uploads: new PostgresUploadStore(registry.sql, reader), blobs, logger: silentLogger });
+  return new AbandonedUploads({ uploads: new UploadStore(registry.sql, reader), blobs, logger: silentLogger });
 }
 
 describe('abandoned uploads', { timeout: 300_000 }, () => {

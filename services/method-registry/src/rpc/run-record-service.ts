@@ -11,8 +11,7 @@ import { inject, injectable } from 'tsyringe';
 import type { LocalRun } from '../local-run/local-run.ts';
 import { SourceThreads } from '../method/source-threads.ts';
 import { pageRequest } from '../page/page.ts';
-import { LocalRunStore } from '../store/local-run-store.ts';
-import { isLocalRunKey } from '../store/postgres-local-run-store.ts';
+import { isLocalRunKey, LocalRunStore } from '../store/local-run-store.ts';
 import { doerOf } from './request-doer.ts';
 import { methodIdOf, orgIdOf, runIdOf, versionIdOf } from './request-ids.ts';
 

@@ -2,8 +2,20 @@
 // ago. It reads a few rows of each organization that has builds to do, however many builds those are.
 import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery } from 'postgres';
-import { BUILD_TRIES_MAX, type ClaimTerms } from './build-store.ts';
 import type { Statements } from './query.ts';
+
+/** Tries that may end without a result: a recording may take down the process that compiles it. */
+export const BUILD_TRIES_MAX = 3;
+
+/** The free places of a registry now. */
+export interface ClaimTerms {
+  readonly leaseMs: number;
+  readonly takeLarge: boolean;
+  /** Organizations that have their share of this registry's places. */
+  readonly noneOf: readonly string[];
+  /** Organizations that have their share of its places for large recordings. */
+  readonly noLargeOf: readonly string[];
+}
 
 export interface ClaimedRow {
   readonly org_id: OrgId;

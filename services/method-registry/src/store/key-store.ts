@@ -1,9 +1,14 @@
-// The store of service keys. Neither a key nor a webhook secret in clear ever comes here.
-import type { KeyId, OrgId } from '@methods/base/ids';
-import type { InjectionToken } from 'tsyringe';
+// Service keys in registry.service_keys. A change of a key and its audit line are one statement. Neither a key nor a
+// webhook secret in clear ever comes here.
+import { isId, type KeyId, type OrgId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
-import type { Page, PageRequest } from '../page/page.ts';
+import { type Page, type PageRequest, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
+import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
+import { Database, query, Reader } from './query.ts';
 
 export interface NewServiceKey {
   readonly orgId: OrgId;
@@ -27,26 +32,197 @@ export interface KeyAct {
   readonly doer: Doer;
 }
 
-export interface KeyStore {
+const LIVE_KEYS_MAX = 500;
+
+@injectable()
+export class KeyStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
   /**
    * A repeat returns the key as created: the same digest and name, by the same doer, of a key that is not revoked.
    * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is known otherwise,
    * invalid_request at 500 live keys.
    */
-  create(key: NewServiceKey): Promise<MadeServiceKey>;
+  async create(key: NewServiceKey): Promise<MadeServiceKey> {
+    const { sql } = this;
+    const { orgId, keyId, name, authSha256, sealedWebhookSecret, doer } = key;
+    const [row] = await query(sql<({ room: boolean } & (KeyRow | { key_id: null }))[]>`
+      with space as (
+        select count(*) < ${LIVE_KEYS_MAX} as room from registry.service_keys
+        where org_id = ${orgId} and revoked_at is null
+      ), made as (
+        insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, created_by)
+        select ${orgId}, ${keyId}, ${name}, ${authSha256}::bytea, ${sealedWebhookSecret}::bytea, ${doer.id}
+        from space where room
+        on conflict on constraint service_keys_auth_key do nothing
+        returning *
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.create', targetKind: 'key' },
+          {
+            source: 'made',
+            targetId: sql`key_id`,
+            before: sql`null`,
+            after: sql`jsonb_build_object('name', name)`,
+          },
+        )}
+      )
+      select room, ${keyColumns(sql)} from space left join made k on true`);
+    if (row !== undefined && row.key_id !== null) {
+      return { key: toServiceKey(row), sealedWebhookSecret, created: true };
+    }
+    const made = await this.madeBefore(key);
+    if (made !== null) return made;
+    if (row?.room) throw new ServiceError('idempotency_conflict', 'This service key exists already.');
+    throw new ServiceError('invalid_request', `An organization holds at most ${LIVE_KEYS_MAX} live service keys.`, {
+      findings: [{ path: '', code: 'live_keys', message: 'Revoke one first.' }],
+    });
+  }
+
+  /** The key the same request made before: its reply may have been lost. */
+  private async madeBefore({ orgId, name, authSha256, doer }: NewServiceKey): Promise<MadeServiceKey | null> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(KeyRow & { sealed_webhook_secret: Buffer })[]>`
+          select ${keyColumns(sql)}, k.sealed_webhook_secret from registry.service_keys k
+          where k.org_id = ${orgId} and k.auth_sha256 = ${authSha256}::bytea and k.name = ${name}
+            and k.created_by = ${doer.id} and k.revoked_at is null`,
+      ),
+    );
+    if (row === undefined) return null;
+    return { key: toServiceKey(row), sealedWebhookSecret: row.sealed_webhook_secret, created: false };
+  }
+
   /** Live keys first, newest first. */
-  list(orgId: OrgId, page: PageRequest): Promise<Page<ServiceKey>>;
+  async list(orgId: OrgId, { below, limit }: PageRequest): Promise<Page<ServiceKey>> {
+    const [live, keyId = ''] = below?.split('.') ?? [];
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<KeyRow[]>`
+          select ${keyColumns(sql)} from registry.service_keys k
+          where k.org_id = ${orgId}
+            ${below === null ? sql`` : sql`and (k.revoked_at is null, k.key_id) < (${live === 'live'}, ${keyId})`}
+          order by k.revoked_at is null desc, k.key_id desc
+          limit ${limit + 1}`,
+      ),
+    );
+    return pageOf(rows.map(toServiceKey), limit, keyPlace);
+  }
+
   /** A second time it changes nothing. @throws ServiceError not_found. */
-  revoke(act: KeyAct): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
+  async revoke({ orgId, keyId, doer }: KeyAct): Promise<{ key: ServiceKey; authSha256: Buffer }> {
+    const { sql } = this;
+    const [row] = await query(sql<(KeyRow & { auth_sha256: Buffer })[]>`
+      with before as (
+        select org_id, key_id, revoked_at from registry.service_keys
+        where org_id = ${orgId} and key_id = ${keyId}
+        for update
+      ), revoked as (
+        update registry.service_keys k set revoked_at = coalesce(k.revoked_at, greatest(k.created_at, now()))
+        from before b where k.org_id = b.org_id and k.key_id = b.key_id
+        returning k.*, b.revoked_at is null as newly
+      ), newly as (
+        select org_id, key_id from revoked where newly
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.revoke', targetKind: 'key' },
+          { source: 'newly', targetId: sql`key_id`, before: sql`null`, after: sql`null` },
+        )}
+      )
+      select ${keyColumns(sql)}, k.auth_sha256 from revoked k`);
+    if (row === undefined) throw noSuchKey();
+    return { key: toServiceKey(row), authSha256: row.auth_sha256 };
+  }
+
   /** The live key of a digest, in any organization; null when unknown or revoked. */
-  resolve(authSha256: Uint8Array): Promise<ServiceKey | null>;
+  async resolve(authSha256: Uint8Array): Promise<ServiceKey | null> {
+    const { sql } = this;
+    const [row] = await query(sql<KeyRow[]>`
+      select ${keyColumns(sql)} from registry.service_keys k
+      where k.auth_sha256 = ${authSha256} and k.revoked_at is null`);
+    return row === undefined ? null : toServiceKey(row);
+  }
+
   /** Also of a revoked key: its runs continue and are still signed. @throws ServiceError not_found. */
-  renewWebhookSecret(act: KeyAct, sealed: Buffer): Promise<void>;
+  async renewWebhookSecret({ orgId, keyId, doer }: KeyAct, sealed: Buffer): Promise<void> {
+    const { sql } = this;
+    const rows = await query(sql`
+      with renewed as (
+        update registry.service_keys set sealed_webhook_secret = ${sealed}
+        where org_id = ${orgId} and key_id = ${keyId}
+        returning org_id, key_id
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.renew_webhook_secret', targetKind: 'key' },
+          { source: 'renewed', targetId: sql`key_id`, before: sql`null`, after: sql`null` },
+        )}
+      )
+      select key_id from renewed`);
+    if (rows.length === 0) throw noSuchKey();
+  }
+
   /** To the minute, never backwards and never ahead of now. Keys that are not there are passed over. */
-  noteUse(uses: readonly KeyUse[]): Promise<void>;
+  async noteUse(uses: readonly KeyUse[]): Promise<void> {
+    if (uses.length === 0) return;
+    // Gateways note the same keys at the same time: rows are locked in one order, and only those that move.
+    await query(this.sql`
+      with noted as (
+        select org_id, key_id, least(date_trunc('minute', max(used_at)), date_trunc('minute', now())) as used_at
+        from unnest(
+          ${uses.map(({ orgId }) => orgId)}::text[], ${uses.map(({ keyId }) => keyId)}::text[],
+          ${uses.map(({ usedAt }) => usedAt.toISOString())}::timestamptz[]
+        ) as use (org_id, key_id, used_at)
+        group by org_id, key_id
+      ), moved as (
+        select k.org_id, k.key_id, n.used_at
+        from registry.service_keys k join noted n on n.org_id = k.org_id and n.key_id = k.key_id
+        where k.last_used_at is null or k.last_used_at < n.used_at
+        order by k.org_id, k.key_id
+        for update of k
+      )
+      update registry.service_keys k set last_used_at = m.used_at
+      from moved m where k.org_id = m.org_id and k.key_id = m.key_id`);
+  }
+
   /** Also of a revoked key. @throws ServiceError not_found. */
-  sealedWebhookSecret(orgId: OrgId, keyId: KeyId): Promise<Buffer>;
+  async sealedWebhookSecret(orgId: OrgId, keyId: KeyId): Promise<Buffer> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<{ sealed_webhook_secret: Buffer }[]>`
+          select sealed_webhook_secret from registry.service_keys where org_id = ${orgId} and key_id = ${keyId}`,
+      ),
+    );
+    if (row === undefined) throw noSuchKey();
+    return row.sealed_webhook_secret;
+  }
+
   /** Some sealed secret of any organization, to try SECRETS_KEY on; null when there is none yet. */
-  sampleWebhookSecret(): Promise<{ readonly orgId: OrgId; readonly keyId: KeyId; readonly sealed: Buffer } | null>;
+  async sampleWebhookSecret(): Promise<{ orgId: OrgId; keyId: KeyId; sealed: Buffer } | null> {
+    const [row] = await query(this.sql<{ org_id: OrgId; key_id: KeyId; sealed_webhook_secret: Buffer }[]>`
+      select org_id, key_id, sealed_webhook_secret from registry.service_keys limit 1`);
+    return row === undefined ? null : { orgId: row.org_id, keyId: row.key_id, sealed: row.sealed_webhook_secret };
+  }
 }
-export const KeyStore: InjectionToken<KeyStore> = Symbol('KeyStore');
+
+function noSuchKey(): ServiceError {
+  return new ServiceError('not_found', 'There is no such service key.');
+}
+
+/** The position of a key in the list, as a cursor holds it. */
+function keyPlace({ keyId, revokedAt }: ServiceKey): string {
+  return `${revokedAt === null ? 'live' : 'revoked'}.${keyId}`;
+}
+
+export function isKeyPlace(place: string): boolean {
+  const [state = '', keyId = '', ...more] = place.split('.');
+  return (state === 'live' || state === 'revoked') && isId('key', keyId) && more.length === 0;
+}

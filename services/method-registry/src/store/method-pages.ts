@@ -1,13 +1,19 @@
 // The page of an organization's methods, newest first. Ids sort by creation, so the primary key, read backwards, is the
 // order: a page without a search reads one row more than it shows.
-import type { MethodId } from '@methods/base/ids';
-import type { MethodRow } from './method-rows.ts';
-import { methodColumns, methodJoins } from './method-rows.ts';
-import type { MethodSelection } from './method-store.ts';
+import type { MethodId, OrgId } from '@methods/base/ids';
+import type { PageRequest } from '../page/page.ts';
+import { type MethodRow, methodColumns, methodJoins } from './method-rows.ts';
 import type { Statements } from './query.ts';
 
 /** Names that one page of a search looks at. */
 const LOOKED_AT_MAX = 20_000;
+
+export interface MethodSelection {
+  readonly orgId: OrgId;
+  /** A part of the display name, in any case; empty: all. */
+  readonly search: string;
+  readonly page: PageRequest;
+}
 
 /** The last method that a page of a search looks at; null when the list ends before. */
 export async function searchReach(

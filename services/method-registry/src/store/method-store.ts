@@ -1,22 +1,21 @@
-// The store of methods: their record, and which version is published.
+// Methods in registry.methods and publications. Each change is one statement, so that it is whole or not at all without
+// a transaction held open over the network.
 import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
-import type { InjectionToken } from 'tsyringe';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method } from '../method/method.ts';
-import type { Page, PageRequest } from '../page/page.ts';
+import { type Page, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
+import { listMethods, type MethodSelection, searchReach } from './method-pages.ts';
+import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
+import { Database, query, Reader } from './query.ts';
 
 export interface Publication {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
   readonly versionId: VersionId;
   readonly doer: Doer;
-}
-
-export interface MethodSelection {
-  readonly orgId: OrgId;
-  /** A part of the display name, in any case; empty: all. */
-  readonly search: string;
-  readonly page: PageRequest;
 }
 
 /** Null fields are not changed. */
@@ -29,16 +28,123 @@ export interface MethodChange {
   readonly doer: Doer;
 }
 
-export interface MethodStore {
+@injectable()
+export class MethodStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
   /** @throws ServiceError not_found. */
-  find(orgId: OrgId, methodId: MethodId): Promise<{ readonly method: Method; readonly agentPrompt: string }>;
+  async find(orgId: OrgId, methodId: MethodId): Promise<{ method: Method; agentPrompt: string }> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(MethodRow & { agent_prompt: string | null })[]>`
+          select ${methodColumns(sql)}, m.agent_prompt
+          from registry.methods m
+          ${methodJoins(sql)}
+          where m.org_id = ${orgId} and m.method_id = ${methodId}`,
+      ),
+    );
+    if (row === undefined) throw new ServiceError('not_found', 'There is no such method.');
+    return { method: toMethod(row), agentPrompt: row.agent_prompt ?? '' };
+  }
+
   /** Those of the bare ids that the organization has. */
-  existing(orgId: OrgId, methodIds: readonly MethodId[]): Promise<ReadonlySet<string>>;
+  async existing(orgId: OrgId, methodIds: readonly MethodId[]): Promise<ReadonlySet<string>> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<{ method_id: MethodId }[]>`
+          select method_id from registry.methods
+          where org_id = ${orgId} and method_id = any(${[...methodIds]}::text[])`,
+      ),
+    );
+    return new Set(rows.map((row) => row.method_id));
+  }
+
   /** Newest first. */
-  list(selection: MethodSelection): Promise<Page<Method>>;
+  async list(selection: MethodSelection): Promise<Page<Method>> {
+    const reading = this.reader.read(selection.orgId, async (sql) => {
+      const reach = selection.search === '' ? null : await searchReach(sql, selection);
+      return { rows: await listMethods(sql, selection, reach), reach };
+    });
+    const { rows, reach } = await query(reading);
+    return pageOf(rows.map(toMethod), selection.page.limit, ({ methodId }) => methodId, reach);
+  }
+
   /** A repeat changes nothing. @throws ServiceError not_found. */
-  change(change: MethodChange): Promise<Method>;
+  async change({ orgId, methodId, displayName, agentPrompt, doer }: MethodChange): Promise<Method> {
+    const { sql } = this;
+    await query(sql`
+      with before as (
+        select display_name, agent_prompt from registry.methods
+        where org_id = ${orgId} and method_id = ${methodId}
+        for update
+      ), after as (
+        select coalesce(${displayName}::text, display_name) as display_name,
+          nullif(coalesce(${agentPrompt}::text, agent_prompt), '') as agent_prompt
+        from before
+      ), changed as (
+        update registry.methods m set display_name = after.display_name, agent_prompt = after.agent_prompt,
+          updated_at = greatest(m.updated_at, now())
+        from after, before
+        where m.org_id = ${orgId} and m.method_id = ${methodId}
+          and (after.display_name <> before.display_name or after.agent_prompt is distinct from before.agent_prompt)
+        returning m.org_id, m.method_id, before.display_name as name_before, m.display_name as name_after,
+          coalesce(octet_length(before.agent_prompt), 0) as prompt_bytes_before,
+          coalesce(octet_length(m.agent_prompt), 0) as prompt_bytes_after
+      )
+      ${auditRow(
+        sql,
+        { doer, action: 'method.update', targetKind: 'method' },
+        {
+          source: 'changed',
+          targetId: sql`method_id`,
+          before: sql`jsonb_build_object('display_name', name_before, 'agent_prompt_bytes', prompt_bytes_before)`,
+          after: sql`jsonb_build_object('display_name', name_after, 'agent_prompt_bytes', prompt_bytes_after)`,
+        },
+      )}`);
+    return (await this.find(orgId, methodId)).method;
+  }
+
   /** The published version again changes nothing, not even who published. @throws ServiceError not_found. */
-  publish(publication: Publication): Promise<Method>;
+  async publish({ orgId, methodId, versionId, doer }: Publication): Promise<Method> {
+    const { sql } = this;
+    const noSuchVersion = () => new ServiceError('not_found', 'There is no such version.');
+    await query(
+      sql`
+        with before as (
+          select org_id, method_id, published_version from registry.methods
+          where org_id = ${orgId} and method_id = ${methodId}
+          for update
+        ), published as (
+          update registry.methods m set published_version = ${versionId}, updated_at = greatest(m.updated_at, now())
+          from before b
+          where m.org_id = b.org_id and m.method_id = b.method_id and b.published_version is distinct from ${versionId}
+          returning m.org_id, m.method_id, m.published_version, b.published_version as published_before
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'method.publish', targetKind: 'method' },
+            {
+              source: 'published',
+              targetId: sql`method_id`,
+              before: sql`jsonb_build_object('published_version', published_before)`,
+              after: sql`jsonb_build_object('published_version', published_version)`,
+            },
+          )}
+        )
+        insert into registry.publications (org_id, method_id, version_id, published_by)
+        select org_id, method_id, published_version, ${doer.id} from published`,
+      {
+        methods_published_fkey: noSuchVersion,
+        publications_version_fkey: noSuchVersion,
+        // Nothing can be published of a method that has no version.
+        methods_version_check: noSuchVersion,
+      },
+    );
+    return (await this.find(orgId, methodId)).method;
+  }
 }
-export const MethodStore: InjectionToken<MethodStore> = Symbol('MethodStore');

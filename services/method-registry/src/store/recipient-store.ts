@@ -1,7 +1,11 @@
-// The store's view of who gets mail: enabled members whose address the issuer vouches for.
-import type { MethodId, OrgId } from '@methods/base/ids';
-import type { InjectionToken } from 'tsyringe';
-import type { Named, Recipient } from '../account/recipients.ts';
+// Who gets mail: enabled members whose address the issuer vouches for. Read from registry.users through the two indexes
+// of those who may. Each address is one look and each role reads as many people as are wanted, however many an
+// organization has.
+import type { MethodId, OrgId, UserId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
+import type { Named, Reason, Recipient } from '../account/recipients.ts';
+import { Database, query, Reader } from './query.ts';
 
 /** What a mail says of the organization and the method, and how it has to treat content. */
 export interface MailFacts {
@@ -12,14 +16,92 @@ export interface MailFacts {
   readonly contentOnDevices: boolean;
 }
 
-export interface RecipientStore {
-  /** @throws ServiceError not_found without the organization. */
-  facts(orgId: OrgId, methodId: MethodId): Promise<MailFacts>;
-  /** Those that the question names, each address once; one more than `limit` where there are more. */
-  named(orgId: OrgId, named: Named, limit: number): Promise<readonly Recipient[]>;
-  /** The person of the method's latest publication; null when it was a key, or they get no mail. */
-  publisher(orgId: OrgId, methodId: MethodId): Promise<Recipient | null>;
-  /** As `named`. */
-  admins(orgId: OrgId, limit: number): Promise<readonly Recipient[]>;
+interface PersonRow {
+  readonly user_id: UserId;
+  readonly email: string;
+  readonly name: string;
 }
-export const RecipientStore: InjectionToken<RecipientStore> = Symbol('RecipientStore');
+
+@injectable()
+export class RecipientStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
+  /** @throws ServiceError not_found without the organization. */
+  async facts(orgId: OrgId, methodId: MethodId): Promise<MailFacts> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<
+          { org_name: string; method_name: string | null; time_zone: string | null; on_devices: boolean | null }[]
+        >`
+          select o.name as org_name, m.display_name as method_name, s.time_zone, s.content_on_devices as on_devices
+          from registry.organizations o
+          left join registry.settings s on s.org_id = o.org_id
+          left join registry.methods m on m.org_id = o.org_id and m.method_id = ${methodId}
+          where o.org_id = ${orgId}`,
+      ),
+    );
+    if (row === undefined) throw new ServiceError('not_found', 'There is no such organization.');
+    return {
+      orgName: row.org_name,
+      methodName: row.method_name ?? '',
+      timeZone: row.time_zone ?? 'UTC',
+      contentOnDevices: row.on_devices ?? false,
+    };
+  }
+
+  /** Those that the question names, each address once; one more than `limit` where there are more. */
+  async named(orgId: OrgId, { addresses, roles }: Named, limit: number): Promise<readonly Recipient[]> {
+    // Not by the reader: under row security Postgres compares `lower(email)` row by row, without the index.
+    const { sql } = this;
+    const rows = await query(sql<PersonRow[]>`
+          select distinct on (email) user_id, email, name from (
+            select p.user_id, p.email, p.name, 0 as place
+            from unnest(${[...addresses]}::text[]) a(email) cross join lateral (
+              select u.user_id, lower(u.email) as email, u.name from registry.users u
+              where u.org_id = ${orgId} and lower(u.email) = a.email and u.email_verified and u.disabled_at is null
+              order by u.user_id limit 1) p
+            union all
+            select p.user_id, p.email, p.name, 1
+            from unnest(${[...roles]}::text[]) r(role) cross join lateral (
+              select u.user_id, lower(u.email) as email, u.name from registry.users u
+              where u.org_id = ${orgId} and coalesce(u.given_role, u.first_role) = r.role and u.email_verified
+                and u.disabled_at is null
+              order by u.user_id limit ${limit + 1}) p
+          ) people
+          order by email, place, user_id limit ${limit + 1}`);
+    return rows.map(recipient('named'));
+  }
+
+  /** The person of the method's latest publication; null when it was a key, or they get no mail. */
+  async publisher(orgId: OrgId, methodId: MethodId): Promise<Recipient | null> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<PersonRow[]>`
+          select u.user_id, lower(u.email) as email, u.name
+          from (
+            select published_by from registry.publications where org_id = ${orgId} and method_id = ${methodId}
+            order by publication_id desc limit 1
+          ) p cross join lateral (
+            select user_id, email, name from registry.users
+            where org_id = ${orgId} and user_id = p.published_by and email_verified and disabled_at is null limit 1
+          ) u`,
+      ),
+    );
+    return rows.map(recipient('publisher'))[0] ?? null;
+  }
+
+  /** As `named`. */
+  async admins(orgId: OrgId, limit: number): Promise<readonly Recipient[]> {
+    const people = await this.named(orgId, { addresses: [], roles: ['admin'] }, limit);
+    return people.map((person) => ({ ...person, reason: 'admin' }));
+  }
+}
+
+function recipient(reason: Reason) {
+  return (row: PersonRow): Recipient => ({ userId: row.user_id, email: row.email, name: row.name, reason });
+}

@@ -15,22 +15,22 @@ import {
   statementRows,
   wasteful,
 } from '@methods/test/harness/statement-plans';
-import { PostgresAuditStore } from './postgres-audit-store.ts';
-import { PostgresBuildStore } from './postgres-build-store.ts';
-import { PostgresCreationStore } from './postgres-creation-store.ts';
-import { PostgresEndpointStore } from './postgres-endpoint-store.ts';
-import { PostgresKeyStore } from './postgres-key-store.ts';
-import { PostgresLocalRunStore } from './postgres-local-run-store.ts';
-import { PostgresMethodStore } from './postgres-method-store.ts';
-import { PostgresOrganizationStore } from './postgres-organization-store.ts';
-import { PostgresRecipientStore } from './postgres-recipient-store.ts';
-import { PostgresSessionStore } from './postgres-session-store.ts';
-import { PostgresSettingsStore } from './postgres-settings-store.ts';
-import { PostgresUploadStore } from './postgres-upload-store.ts';
-import { PostgresUserStore } from './postgres-user-store.ts';
-import { PostgresVersionStore } from './postgres-version-store.ts';
+import { AuditStore } from './audit-store.ts';
+import { BuildStore } from './build-store.ts';
+import { CreationStore } from './creation-store.ts';
+import { EndpointStore } from './endpoint-store.ts';
+import { KeyStore } from './key-store.ts';
+import { LocalRunStore } from './local-run-store.ts';
+import { MethodStore } from './method-store.ts';
+import { OrganizationStore } from './organization-store.ts';
 import type { Database, Reader } from './query.ts';
+import { RecipientStore } from './recipient-store.ts';
 import { registryDatabase } from './registry-database.ts';
+import { SessionStore } from './session-store.ts';
+import { SettingsStore } from './settings-store.ts';
+import { UploadStore } from './upload-store.ts';
+import { UserStore } from './user-store.ts';
+import { VersionStore } from './version-store.ts';
 
 const ROWS = statementRows(30_000);
 /** Of each kind of id a number is one. */
@@ -141,10 +141,10 @@ const first = { below: null, limit: 50 };
 
 async function people(sql: Database, reader: Reader, turn: number): Promise<void> {
   const organization = { issuer: 'https://id.example', externalId: 'ext1', name: 'Org' };
-  const organizations = new PostgresOrganizationStore(sql);
+  const organizations = new OrganizationStore(sql);
   await organizations.ensure(organization);
   await organizations.ensure({ ...organization, externalId: `new${turn}` });
-  const users = new PostgresUserStore(sql, reader);
+  const users = new UserStore(sql, reader);
   const claims = { organization, subject: 's1', email: 'a@example.com', emailVerified: true };
   const user = { ...claims, name: `A${turn}`, role: '' as const };
   await users.ensure(user, DOER);
@@ -160,27 +160,27 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
     doer: DOER,
   });
   await users.disable({ orgId: LARGE_ORG, userId: idOf('usr_', 50 + turn), doer: DOER });
-  const recipients = new PostgresRecipientStore(sql, reader);
+  const recipients = new RecipientStore(sql, reader);
   const published = idOf('', 6) as MethodId;
   await recipients.facts(LARGE_ORG, published);
   await recipients.publisher(LARGE_ORG, published);
   await recipients.admins(LARGE_ORG, 50);
   await recipients.named(LARGE_ORG, { addresses: ['a@example.com', 'p7@example.com'], roles: ['viewer'] }, 50);
-  const sessions = new PostgresSessionStore(sql);
+  const sessions = new SessionStore(sql);
   const [signIn, session] = [randomBytes(32), randomBytes(32)];
   await sessions.beginSignIn(signIn, { state: 's', nonce: 'n', codeVerifier: 'c', returnTo: '/' });
   await sessions.takeSignIn(signIn);
   await sessions.create({ orgId: LARGE_ORG, userId: idOf('usr_', 11 + turn), sessionSha256: session, doer: DOER });
   await sessions.resolve(session);
   await sessions.end(session, DOER);
-  const settings = new PostgresSettingsStore(sql, reader);
+  const settings = new SettingsStore(sql, reader);
   await settings.change(
     LARGE_ORG,
     { contentOnDevices: null, retentionDays: 30 + turn, webhookHosts: null, timeZone: null },
     DOER,
   );
   await settings.get(LARGE_ORG);
-  const audit = new PostgresAuditStore(sql, reader);
+  const audit = new AuditStore(sql, reader);
   const act = {
     orgId: LARGE_ORG,
     auditId: newId('aud'),
@@ -199,7 +199,7 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
 }
 
 async function keys(sql: Database, reader: Reader): Promise<void> {
-  const store = new PostgresKeyStore(sql, reader);
+  const store = new KeyStore(sql, reader);
   const orgId = idOf('org_', 3);
   const made = {
     orgId,
@@ -222,7 +222,7 @@ async function keys(sql: Database, reader: Reader): Promise<void> {
 }
 
 async function endpoints(sql: Database, reader: Reader, turn: number): Promise<void> {
-  const store = new PostgresEndpointStore(sql, reader);
+  const store = new EndpointStore(sql, reader);
   const orgId = idOf('org_', 3);
   const endpoint = { orgId, endpointId: newId('ep'), name: `n${turn}`, format: 'webhook', doer: DOER } as const;
   const sealed = Buffer.alloc(40);
@@ -237,7 +237,7 @@ async function endpoints(sql: Database, reader: Reader, turn: number): Promise<v
 }
 
 async function methods(sql: Database, reader: Reader, turn: number): Promise<void> {
-  const store = new PostgresMethodStore(sql, reader);
+  const store = new MethodStore(sql, reader);
   const methodId = idOf('', 6) as MethodId;
   await store.find(LARGE_ORG, methodId);
   await store.existing(
@@ -249,9 +249,9 @@ async function methods(sql: Database, reader: Reader, turn: number): Promise<voi
   await store.list({ orgId: LARGE_ORG, search: 'nothing', page: first });
   await store.change({ orgId: LARGE_ORG, methodId, displayName: `N${turn}`, agentPrompt: null, doer: DOER });
   await store.publish({ orgId: LARGE_ORG, methodId, versionId: idOf('ver_', 15 + turn), doer: DOER });
-  const versions = new PostgresVersionStore(sql, reader);
+  const versions = new VersionStore(sql, reader);
   const source = sourceOf(turn);
-  const created = new PostgresCreationStore(sql, reader);
+  const created = new CreationStore(sql, reader);
   const hash = randomBytes(32);
   const creation = { orgId: LARGE_ORG, idempotencyHash: hash, displayName: 'New', source, agentPrompt: '', doer: DOER };
   const made = await created.create(creation);
@@ -284,7 +284,7 @@ async function methods(sql: Database, reader: Reader, turn: number): Promise<voi
     doer: DOER,
   };
   await assert.rejects(versions.save({ ...save, baseVersion: idOf('ver_', 16) }), { code: 'version_conflict' });
-  const local = new PostgresLocalRunStore(sql, reader);
+  const local = new LocalRunStore(sql, reader);
   const record = { orgId: LARGE_ORG, runId: newId('run' as never), methodId, versionId, sequence: 1, doer: DOER };
   await local.put({ ...record, inspection: { json: '{}', status: 'running' } });
   await local.put({ ...record, sequence: 2, inspection: { json: '{}', status: 'succeeded' } });
@@ -301,7 +301,7 @@ function sourceOf(n: number) {
 }
 
 async function recordings(sql: Database, reader: Reader, turn: number): Promise<void> {
-  const uploads = new PostgresUploadStore(sql, reader);
+  const uploads = new UploadStore(sql, reader);
   const hash = randomBytes(32);
   const link = { orgId: LARGE_ORG, idempotencyHash: hash, doer: DOER };
   const request = {
@@ -321,7 +321,7 @@ async function recordings(sql: Database, reader: Reader, turn: number): Promise<
   await uploads.partNames(LARGE_ORG, upload.uploadId);
   await uploads.nextAbandoned();
   await uploads.forgetAbandoned({ orgId: LARGE_ORG, uploadId: upload.uploadId, blobId: 'none' });
-  const builds = new PostgresBuildStore(sql);
+  const builds = new BuildStore(sql);
   const terms = { leaseMs: 60_000, takeLarge: true, noneOf: [], noLargeOf: [] };
   const claim = async () => {
     const build = await builds.claim(terms);

@@ -1,8 +1,14 @@
-// The store of uploads; their bytes are in the blob store.
-import type { OrgId, UploadId } from '@methods/base/ids';
-import type { InjectionToken } from 'tsyringe';
+// Uploads in registry.uploads and upload_parts. Each change is one statement: an upload that is whole has its method
+// and its build, and a counted part follows directly after those before. Their bytes are in the blob store.
+import { assert } from '@methods/base/assert';
+import { newId, newMethodId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
-import type { Upload } from '../upload/upload.ts';
+import { LARGE_RECORDING_BYTES, LINK_MS, type Upload } from '../upload/upload.ts';
+import { auditRow } from './audit-row.ts';
+import { Database, query, Reader } from './query.ts';
+import { selectUploads, toUpload, type UploadRow } from './upload-rows.ts';
 
 export interface NewUpload {
   readonly orgId: OrgId;
@@ -37,25 +43,220 @@ export interface AbandonedParts {
   readonly blobId: string;
 }
 
-export interface UploadStore {
+/** After its end a link may still be renewed, and the upload continues. */
+const PATIENCE_MS = 24 * 60 * 60 * 1000;
+
+@injectable()
+export class UploadStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
   /** Of any number with one key, one makes the upload. @throws ServiceError not_found, idempotency_conflict. */
-  create(upload: NewUpload): Promise<{ readonly upload: Upload; readonly created: boolean }>;
+  async create(upload: NewUpload): Promise<{ upload: Upload; created: boolean }> {
+    const { orgId, idempotencyHash, tokenSha256, displayName, fileName, contentType, sizeBytes, doer } = upload;
+    const { sql } = this;
+    const uploadId = newId('upl');
+    // A concurrent creation with the same key waits here on the request's row, then makes nothing.
+    const made = await query(
+      sql`
+        with request as (
+          insert into registry.creation_requests (org_id, idempotency_hash, upload_id)
+          values (${orgId}, ${idempotencyHash}, ${uploadId})
+          on conflict on constraint creation_requests_pkey do nothing
+          returning org_id, upload_id
+        ), upload as (
+          insert into registry.uploads
+            (org_id, upload_id, token_sha256, display_name, file_name, content_type, size_bytes, blob_id, created_by, expires_at)
+          select org_id, upload_id, ${tokenSha256}::bytea, ${displayName}, ${fileName}, ${contentType}, ${sizeBytes},
+            upload_id, ${doer.id}, now() + ${LINK_MS} * interval '1 ms'
+          from request
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'upload.create', targetKind: 'upload' },
+            {
+              source: 'request',
+              targetId: sql`upload_id`,
+              before: sql`null`,
+              after: sql`jsonb_build_object('file_name', ${fileName}::text, 'size_bytes', ${sizeBytes}::bigint)`,
+            },
+          )}
+        )
+        select upload_id from request`,
+      {
+        uploads_org_fkey: noSuchOrganization,
+        audit_org_fkey: noSuchOrganization,
+        uploads_token_key: tokenIsTaken,
+      },
+    );
+    if (made.length > 0) return { upload: await this.find(orgId, uploadId), created: true };
+    const known = await this.renewLink(upload);
+    assert(known !== null, 'what a creation key made is there');
+    return { upload: known, created: false };
+  }
+
   /** Null where the key made nothing yet. @throws ServiceError idempotency_conflict: the key made a method. */
-  renewLink(renewal: LinkRenewal): Promise<Upload | null>;
+  async renewLink({ orgId, idempotencyHash, tokenSha256, doer }: LinkRenewal): Promise<Upload | null> {
+    const { sql } = this;
+    const [request] = await query(
+      sql<{ upload_id: UploadId | null }[]>`
+        with request as (
+          select org_id, upload_id from registry.creation_requests
+          where org_id = ${orgId} and idempotency_hash = ${idempotencyHash}
+        ), renewed as (
+          update registry.uploads u
+          set token_sha256 = ${tokenSha256}::bytea, expires_at = now() + ${LINK_MS} * interval '1 ms'
+          from request r where u.org_id = r.org_id and u.upload_id = r.upload_id
+          returning u.org_id, u.upload_id, u.expires_at
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'upload.renew_link', targetKind: 'upload' },
+            {
+              source: 'renewed',
+              targetId: sql`upload_id`,
+              before: sql`null`,
+              after: sql`jsonb_build_object('expires_at', expires_at)`,
+            },
+          )}
+        )
+        select upload_id from request`,
+      { uploads_token_key: tokenIsTaken },
+    );
+    if (request === undefined) return null;
+    if (request.upload_id !== null) return await this.find(orgId, request.upload_id);
+    throw new ServiceError('idempotency_conflict', 'This key belongs to a method.');
+  }
+
   /** @throws ServiceError not_found. */
-  find(orgId: OrgId, uploadId: UploadId): Promise<Upload>;
+  async find(orgId: OrgId, uploadId: UploadId): Promise<Upload> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<UploadRow[]>`
+          ${selectUploads(sql)} where u.org_id = ${orgId} and u.upload_id = ${uploadId}`,
+      ),
+    );
+    if (row === undefined) throw new ServiceError('not_found', 'There is no such upload.');
+    return toUpload(row);
+  }
+
   /** Null for unknown, replaced and expired tokens. */
-  findByToken(tokenSha256: Uint8Array): Promise<Upload | null>;
+  async findByToken(tokenSha256: Uint8Array): Promise<Upload | null> {
+    const { sql } = this;
+    const [row] = await query(sql<UploadRow[]>`
+      ${selectUploads(sql)} where u.token_sha256 = ${tokenSha256} and u.expires_at > now()
+        and not exists (
+          select from registry.users d
+          where d.org_id = u.org_id and d.user_id = u.created_by and d.disabled_at is not null)`);
+    return row === undefined ? null : toUpload(row);
+  }
+
   /**
    * False, and nothing changed, where the upload is not at the part's place any more, or its link has ended. The part
    * that makes it whole also makes the method and its build. @throws ServiceError too_large: too many parts.
    */
-  receive(part: ReceivedPart): Promise<boolean>;
+  async receive({ upload, partName, partBytes, displayName, doer }: ReceivedPart): Promise<boolean> {
+    const { orgId, uploadId, blobId, offsetBytes } = upload;
+    const { sql } = this;
+    const received = await query(
+      sql`
+        with received as (
+          update registry.uploads set offset_bytes = offset_bytes + ${partBytes}, part_count = part_count + 1,
+            method_id = case when offset_bytes + ${partBytes} = size_bytes then ${newMethodId()} end
+          where org_id = ${orgId} and upload_id = ${uploadId} and blob_id = ${blobId}
+            and offset_bytes = ${offsetBytes} and method_id is null and expires_at > now()
+          returning org_id, upload_id, blob_id, method_id, created_by, size_bytes
+        ), part as (
+          insert into registry.upload_parts (org_id, upload_id, blob_id, offset_bytes, part_name)
+          select org_id, upload_id, blob_id, ${offsetBytes}, ${partName} from received
+        ), whole as (
+          select * from received where method_id is not null
+        ), method as (
+          insert into registry.methods (org_id, method_id, display_name, created_by)
+          select org_id, method_id, ${displayName}, created_by from whole
+        ), build as (
+          insert into registry.builds (org_id, method_id, upload_id, is_large, due_at)
+          select org_id, method_id, upload_id, size_bytes > ${LARGE_RECORDING_BYTES}, now() from whole
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'method.create', targetKind: 'method' },
+            {
+              source: 'whole',
+              targetId: sql`method_id`,
+              before: sql`null`,
+              after: sql`jsonb_build_object('display_name', ${displayName}::text, 'upload_id', upload_id)`,
+            },
+          )}
+        )
+        select upload_id from received`,
+      { uploads_parts_check: () => new ServiceError('too_large', 'The recording came in too many pieces.') },
+    );
+    return received.length > 0;
+  }
+
   /** Parts of an upload in order. */
-  partNames(orgId: OrgId, uploadId: UploadId): Promise<readonly string[]>;
+  async partNames(orgId: OrgId, uploadId: UploadId): Promise<string[]> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<{ part_name: string }[]>`
+          select p.part_name from registry.uploads u
+          join registry.upload_parts p
+            on p.org_id = u.org_id and p.upload_id = u.upload_id and p.blob_id = u.blob_id
+          where u.org_id = ${orgId} and u.upload_id = ${uploadId}
+          order by p.offset_bytes`,
+      ),
+    );
+    return rows.map((row) => row.part_name);
+  }
+
   /** The parts of an upload whose link ran out long ago, which begins again if its key ever renews it; null: none. */
-  nextAbandoned(): Promise<AbandonedParts | null>;
+  async nextAbandoned(): Promise<AbandonedParts | null> {
+    const { sql } = this;
+    // The new blob's name is set in the statement that gives up the old one: a sender that comes back meanwhile begins
+    // at 0, and no part of theirs is removed.
+    const [row] = await query(sql<{ org_id: OrgId; upload_id: UploadId; abandoned_blob_id: string }[]>`
+      with next as (
+        select org_id, upload_id from registry.uploads
+        where expires_at < now() - ${PATIENCE_MS} * interval '1 ms'
+          and ((method_id is null and offset_bytes > 0) or abandoned_blob_id is not null)
+        order by expires_at limit 1
+        for update skip locked
+      )
+      update registry.uploads u set
+        abandoned_blob_id = coalesce(u.abandoned_blob_id, u.blob_id),
+        blob_id = case when u.abandoned_blob_id is null then ${randomToken()} else u.blob_id end,
+        offset_bytes = case when u.abandoned_blob_id is null then 0 else u.offset_bytes end,
+        part_count = case when u.abandoned_blob_id is null then 0 else u.part_count end
+      from next where u.org_id = next.org_id and u.upload_id = next.upload_id
+      returning u.org_id, u.upload_id, u.abandoned_blob_id`);
+    if (row === undefined) return null;
+    return { orgId: row.org_id, uploadId: row.upload_id, blobId: row.abandoned_blob_id };
+  }
+
   /** Once the parts are removed. */
-  forgetAbandoned(parts: AbandonedParts): Promise<void>;
+  async forgetAbandoned({ orgId, uploadId, blobId }: AbandonedParts): Promise<void> {
+    await query(this.sql`
+      with removed as (
+        delete from registry.upload_parts
+        where org_id = ${orgId} and upload_id = ${uploadId} and blob_id = ${blobId}
+      )
+      update registry.uploads set abandoned_blob_id = null
+      where org_id = ${orgId} and upload_id = ${uploadId} and abandoned_blob_id = ${blobId}`);
+  }
 }
-export const UploadStore: InjectionToken<UploadStore> = Symbol('UploadStore');
+
+function noSuchOrganization(): ServiceError {
+  return new ServiceError('not_found', 'There is no such organization.');
+}
+
+/** Tokens are random: one that is there already was sent for another upload. */
+function tokenIsTaken(): ServiceError {
+  return new ServiceError('invalid_request', 'The token of a link is used once.', {
+    findings: [{ path: '/token_sha256', code: 'token_used', message: 'It belongs to another upload.' }],
+  });
+}
