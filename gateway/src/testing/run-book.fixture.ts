@@ -1,7 +1,8 @@
 // The runs that run-scheduler peers of a test share, as real nodes share their database.
+import { create } from '@bufbuild/protobuf';
 import { type FileId, newId, newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { Answerer, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { Answerer, ReceiptSchema, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import type {
   AnswerRun,
   GetStart,
@@ -89,7 +90,7 @@ export class RunBook {
     return { runs: runs.map(({ view }) => ({ ...view, steps: [] })), nextCursor: list.cursor === '' ? 'more' : '' };
   }
 
-  answer({ orgId, runId, questionId, answerJson }: AnswerRun): RunView {
+  answer({ orgId, runId, questionId, answerJson, actor, channel, comment }: AnswerRun): RunView {
     const run = this.get(orgId, runId);
     const given = `${questionId} ${answerJson}`;
     if (this.answers.get(runId) === given) return run;
@@ -97,7 +98,17 @@ export class RunBook {
       throw new ServiceError('run_not_waiting', undefined, { facts: { status: 'queued' } });
     if (questionId !== '' && run.question?.id !== questionId) throw new ServiceError('question_changed');
     this.answers.set(runId, given);
-    return this.change(runId, { status: RunStatus.QUEUED });
+    const { id, step = '', prompt = '' } = run.question ?? {};
+    const asked = { questionId: id ?? (questionId || 'q_0'), step, prompt, formHash: 'f0', versionHash: 'e0' };
+    const receipt = create(ReceiptSchema, {
+      ...asked,
+      answerJson,
+      ...(actor && { actor }),
+      channel,
+      comment,
+      answeredAtMs: 2_000,
+    });
+    return this.change(runId, { status: RunStatus.QUEUED, answers: [...run.answers, receipt] });
   }
 
   cancel(orgId: OrgId, runId: RunId): RunView {

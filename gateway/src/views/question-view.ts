@@ -70,7 +70,7 @@ function voteJson({ actor, answerJson, atMs, channel, comment }: Vote): string {
   );
 }
 
-function channelName(channel: AnswerChannel): string {
+export function channelName(channel: AnswerChannel): string {
   return CHANNELS[channel] ?? CHANNELS[AnswerChannel.UNSPECIFIED];
 }
 

@@ -6,6 +6,7 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { actorOf, channelOf } from '../../plugins/request-actor.ts';
 import { replies } from '../reply-schemas.ts';
+import { answerFacts } from './answer-facts.ts';
 import { runChanged, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
 import { AnswerQuery, AnswerRunBody, Run, RunParams } from './run-schemas.ts';
@@ -40,14 +41,17 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
             `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`,
           );
         }
-        const facts = questionId === '' ? {} : { facts: { question_id: questionId } };
+        const channel = channelOf(request);
         const run = await parts.scheduler.answerRun(
           address,
-          { questionId, answerJson, actor: actorOf(request), channel: channelOf(request), comment },
+          { questionId, answerJson, actor: actorOf(request), channel, comment },
           {
             wait,
             caller: waitingCaller(reply),
-            answered: ({ runId }) => runChanged(request, parts, 'run.answer', { targetId: runId, ...facts }),
+            answered: (run) => {
+              const facts = answerFacts(run, questionId, channel);
+              return runChanged(request, parts, 'run.answer', { targetId: run.runId, facts });
+            },
           },
         );
         // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.

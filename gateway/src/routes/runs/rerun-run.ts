@@ -52,7 +52,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
   const schema = {
     ...describedRun(surface, 'rerunRun', 'Run again with the same version and inputs'),
     description:
-      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, regardless of the state of the first run, which is not changed. Its webhooks are signed with the secret of the caller’s key; a run with a webhook needs a service key (403 `forbidden` otherwise). With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
+      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, regardless of the state of the first run, which is not changed. Its webhooks are signed with the secret of the caller’s key; a run with a webhook needs a service key (403 `forbidden` otherwise). With from_step it keeps the steps before that one; a step whose out holds a secret runs again, and so does a question with `to`, `not_starter` or `needs`.',
     params: RunParams,
     querystring: NoQuery,
     body: RerunRunBody,

@@ -120,11 +120,13 @@ test('what people see of a run and do to it is in the audit log before they get 
   const runId = await started();
   await viewer('GET', `/api/runs/${runId}`);
   const questionId = book.ask(runId).question?.id;
-  await member('POST', `/api/runs/${runId}/answer`, { answer: { ok: true }, question_id: questionId });
+  const given = { answer: { ok: true }, question_id: questionId, comment: 'Seen by the board.' };
+  await member('POST', `/api/runs/${runId}/answer`, given);
   await member('POST', `/v1/runs/${runId}/cancel`);
   assert.deepEqual((await actsOn(runId)).sort(), ['run.answer', 'run.cancel', 'run.read', 'run.start']);
   const { body } = await admin('GET', `/api/audit?target=${runId}&action=run.answer`);
-  assert.deepEqual(body.items[0].after, { question_id: questionId });
+  const hashes = { form_sha256: 'f0', version_sha256: 'e0' };
+  assert.deepEqual(body.items[0].after, { question_id: questionId, channel: 'cli', counted: 'answer', ...hashes });
   assert.equal(body.items[0].by.kind, 'user');
 });
 

@@ -13,7 +13,7 @@ import type { RestedTurns } from './rested-turns.ts';
 
 export interface KeptStepsParts {
   readonly actors: RunActors;
-  readonly store: Pick<RunStore, 'keptSteps'>;
+  readonly store: Pick<RunStore, 'keptSteps' | 'stepsForPeople'>;
   readonly folders: Pick<RunFolderStore, 'copy' | 'remove'>;
   /** A request of some bytes reads and copies up to 272 MiB. */
   readonly turns: RestedTurns;
@@ -40,13 +40,35 @@ async function beginning(
   if (!isFinished(first)) throw refusal('The first run has not finished.');
   const names = new Set(kept.steps);
   for (const name of names) checkEnded(first, name);
-  const steps = first.steps.filter(({ path }) => names.has(topOf(path)));
+  const asked = await store.stepsForPeople(orgId, kept.runId);
+  const steps = withoutAsked(
+    first.steps.filter(({ path }) => names.has(topOf(path))),
+    asked,
+  );
   const newSteps = withOuts(steps, await store.keptSteps(orgId, kept.runId));
   if (first.folderId === null) return { steps: newSteps, folderId: null };
   const copy = { folderId: newId('fld'), orgId, runId };
   const copied = await folders.copy({ folderId: first.folderId, orgId, runId: kept.runId }, copy);
   if (!copied) throw refusal('The files of the first run are no longer kept.');
   return { steps: newSteps, folderId: copy.folderId };
+}
+
+/**
+ * Who may decide something is asked again: a rerun must not be a way around them. What the question is inside of runs
+ * again with it, but for the other steps there. A call runs again as a whole, since it may choose another version.
+ */
+function withoutAsked(steps: readonly StepSummary[], asked: readonly string[]): readonly StepSummary[] {
+  if (asked.length === 0) return steps;
+  const calls = new Set(steps.filter(({ kind }) => kind === 'call').map(({ path }) => path));
+  const around = new Set(asked.flatMap(placesOf));
+  const again = [...calls].filter((path) => around.has(path)).map((path) => `${path}/`);
+  return steps.filter(({ path }) => !around.has(path) && !again.some((call) => path.startsWith(call)));
+}
+
+/** `a`, `a/b`, `a/b[2]` and `a/b[2]/c` for the last of them. */
+function placesOf(path: string): string[] {
+  const ends = [...path.matchAll(/[[/]/g)].map(({ index }) => path.slice(0, index));
+  return [...new Set([...ends, path])];
 }
 
 /** A failed step may be kept if its run continued after it. */

@@ -4,7 +4,19 @@ import { describe, test } from 'node:test';
 import type { RefusalCode } from './decision.ts';
 import type { Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
-import { answer, DEADLINE_MS, delegate, expireQuestion, key, person, recipient, runs, T0 } from './run.fixture.ts';
+import {
+  answer,
+  ask,
+  claim,
+  DEADLINE_MS,
+  delegate,
+  expireQuestion,
+  key,
+  person,
+  recipient,
+  runs,
+  T0,
+} from './run.fixture.ts';
 import type { OpenQuestion, Run, WaitingRun } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 import { transition } from './transition.ts';
@@ -67,6 +79,13 @@ describe('who may answer', () => {
       assert.deepEqual(may(waiting(policy), ann, key, null), [true, false, false], JSON.stringify(policy));
     }
     assert.deepEqual(may(waiting({ remindMs: [5] }), ann, key), [true, true]);
+  });
+
+  test('the link of a chat answers no question with rules about people, whatever the endpoint is called', () => {
+    const chat = { ...by(recipient('ben')), channel: 'chat' } as const;
+    assert.equal(outcome(waiting({ to: ['ben@example.com'] }), chat), 'not_an_answerer');
+    assert.equal(outcome(waiting({ needs: { count: 2, on: [] } }), chat), 'not_an_answerer');
+    assert.equal(outcome(runs.waiting, chat), 'queued');
   });
 
   test('an address names one person, by their verified address or by a link that was sent there', () => {
@@ -232,11 +251,22 @@ describe('the times of a question', () => {
     assert.equal(outcome(end, by(ben)), 'run_not_waiting');
   });
 
+  test('a time-out answer that a check refused is not given to the question asked again', () => {
+    const end = told(waiting({ timeoutAnswerJson: '{"choice":"no"}' }), [T0 + DEADLINE_MS, due], claim('t2')) as Run;
+    const policy = { ...NO_RULES, to: ['member'], timeoutAnswerJson: '{"choice":"no"}' };
+    const again = (step: string) => {
+      const command = { ...ask('t2', 1, 'q_2', DEADLINE_MS), step, policy } as RunCommand;
+      return open(told(end, [T0 + DEADLINE_MS + 1, command])).policy;
+    };
+    assert.deepEqual(again(runs.waiting.question.step), { ...policy, timeoutAnswerJson: null });
+    assert.deepEqual(again('other'), policy);
+  });
+
   test('the end of the run follows the event that asked, also after its question has changed', () => {
     const run = told(waiting({ remindMs: [100] }, { starter: null }), [T0 + 100, due]) as Run;
     const decision = transition(run, { type: 'cancel' }, T0 + 200);
     assert.ok(decision.kind === 'changed');
-    const [ended] = decision.effects;
+    const ended = decision.effects.find((e) => e.type === 'emit' && e.event === 'cancelled');
     assert.deepEqual(ended?.type === 'emit' && ended.follows, { seq: runs.waiting.revision, atMs: T0 });
   });
 });

@@ -99,6 +99,14 @@ export class PostgresRunStore implements RunStore {
     return keptStepsOfRuns(runs, rows);
   }
 
+  async stepsForPeople(orgId: OrgId, runId: RunId): Promise<string[]> {
+    const rows = await this.read<{ step: string }>(
+      `select step from scheduler.questions where run_id = $1 and org_id = $2 and people_json is not null`,
+      [runId, orgId],
+    );
+    return rows.map(({ step }) => step);
+  }
+
   async outOfStep(orgId: OrgId, runId: RunId, path: string): Promise<string | null> {
     const [row] = await this.read<{ out_json: string | null }>(
       `select out_json from scheduler.steps where run_id = $1 and org_id = $2 and path = $3`,

@@ -114,6 +114,8 @@ export interface RunStore {
   keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]>;
   /** The same for many runs, by run id. Runs that hold too much for one statement are missing. */
   keptStepsOf(runs: readonly { orgId: OrgId; runId: RunId }[]): Promise<Map<RunId, KeptStep[]>>;
+  /** The steps of a run that asked a question with rules about people. */
+  stepsForPeople(orgId: OrgId, runId: RunId): Promise<string[]>;
   /** The out of a step, or its note from when it began; null: nothing. */
   outOfStep(orgId: OrgId, runId: RunId, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */

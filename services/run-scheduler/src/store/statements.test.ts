@@ -160,6 +160,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? 'run_none');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
+  await store.stepsForPeople(LARGE_ORG, ids[0] ?? 'run_none');
   await store.outOfStep(LARGE_ORG, ids[0] ?? 'run_none', 'step_1');
   // Nodes of the previous release had all shards.
   await sql`update scheduler.shards set listed_epoch = null`;

@@ -2,7 +2,7 @@
 // to the same question again changes nothing. Without a question's id a value equal to the last one is a repeat only when
 // no question is open: two equal answers to two successive questions both count. A question that needs several people
 // waits on until enough of them agree.
-import { mayAnswer } from '../answer-policy.ts';
+import { isForPeople, mayAnswer } from '../answer-policy.ts';
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
 import { acceptAnswer, withQuestion } from '../moves-of-questions.ts';
 import type { Run } from '../run.ts';
@@ -19,7 +19,9 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
     return isRepeat(run, command) ? unchanged : refused('question_changed');
   }
   const { answerJson, by, channel, comment } = command;
-  if (!mayAnswer(run.facts, question, by)) return refused('not_an_answerer');
+  // A chat's link is its channel's, not a person's.
+  const isPersons = channel !== 'chat' || !isForPeople(question);
+  if (!isPersons || !mayAnswer(run.facts, question, by)) return refused('not_an_answerer');
   const needs = question.policy?.needs ?? null;
   if (needs === null || by === null) return acceptAnswer(run, command, [], nowMs);
   const counted = countVote(question.votes ?? [], { by, answerJson, atMs: nowMs, channel, comment }, needs);
