@@ -14,7 +14,7 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { QueuedPages } from '../queue/queued-pages.fixture.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
-import { answer, ask, claim, fail, person, recordStep, succeed } from '../run/run.fixture.ts';
+import { claim, fail, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { FileStore } from '../store/file-store.ts';
@@ -266,37 +266,6 @@ describe('starts', () => {
       let text = '';
       for await (const chunk of files) text += Buffer.from(chunk).toString();
       assert.equal(text, 'the files');
-    });
-
-    test('keep no question with rules about people, nor what it is inside of; the steps beside it are kept', async () => {
-      const { run: first } = await start();
-      await node.tell(first, claim('t'));
-      const policy = { to: [], notStarter: true, needs: null, remindMs: [], escalate: null, timeoutAnswerJson: null };
-      let [token, seq] = ['t', 0];
-      const record = (path: string, kind = 'node') => {
-        const command = recordStep(token, ++seq, path) as RunCommand & { type: 'record_step' };
-        return node.tell(first, { ...command, step: { ...command.step, kind } });
-      };
-      for (const [i, step] of ['plain', 'group[0]/approve', 'sub/approve'].entries()) {
-        const asking = ask(token, ++seq, `q_${i}`) as RunCommand & { type: 'ask' };
-        await node.tell(first, { ...asking, step, ...(i > 0 && { policy }) });
-        const sender = { by: person('ann'), channel: 'inbox', comment: '' } as const;
-        await node.tell(first, { ...answer(`q_${i}`, 'd'), ...sender });
-        [token, seq] = [`t${i}`, 0];
-        await node.tell(first, claim(token));
-        await record(step, 'ask');
-      }
-      await record('group[0]/pay');
-      await record('group[0]');
-      await record('group');
-      await record('sub/pay');
-      await record('sub', 'call');
-      await node.tell(first, succeed(token, ++seq));
-      const { run } = await start(begun(first, 'plain', 'group', 'sub'));
-      assert.deepEqual(
-        (await db.load(run.facts.runId))?.steps.map(({ path }) => path),
-        ['plain', 'group[0]/pay'],
-      );
     });
 
     test('read and copy it one at a time', async () => {

@@ -81,7 +81,7 @@ describe('who may answer', () => {
     assert.deepEqual(may(waiting({ remindMs: [5] }), ann, key), [true, true]);
   });
 
-  test('the link of a chat answers no question with rules about people, whatever the endpoint is called', () => {
+  test('the link of a chat answers no question with rules about people, even if its endpoint is called like an address', () => {
     const chat = { ...by(recipient('ben')), channel: 'chat' } as const;
     assert.equal(outcome(waiting({ to: ['ben@example.com'] }), chat), 'not_an_answerer');
     assert.equal(outcome(waiting({ needs: { count: 2, on: [] } }), chat), 'not_an_answerer');
