@@ -1,10 +1,14 @@
-// CreateServiceKey, ListServiceKeys, RevokeServiceKey and RenewWebhookSecret: what people do with their organization's
-// keys.
+// The RPCs of service keys: what people do with their organization's keys, and what gateways and the signer of webhooks
+// ask about them.
 import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import type {
   CreateServiceKeyRequest,
+  GetWebhookSecretRequest,
   ListServiceKeysRequest,
+  NoteKeyUseRequest,
   RenewWebhookSecretRequest,
+  ResolveServiceKeyRequest,
   RevokeServiceKeyRequest,
 } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
@@ -19,6 +23,10 @@ import { digestOf, keyIdOf, orgIdOf } from './request-ids.ts';
 
 /** Without a limit; an organization has at most 500 that live. */
 const LISTED_KEYS_MAX = 1_000;
+/** That one call notes. */
+const USES_MAX = 1_000;
+/** Year 9999. */
+const TIME_MAX_MS = 253_402_300_799_999;
 
 @injectable()
 export class ServiceKeys {
@@ -64,6 +72,38 @@ export class ServiceKeys {
     const { secret, sealed } = this.secrets.create(act.orgId, act.keyId);
     await this.keys.renewWebhookSecret(act, sealed);
     return { webhookSecret: secret };
+  }
+
+  /** For the signer of webhooks; never for people. A revoked key's runs continue and are still signed. */
+  async webhookSecret(request: GetWebhookSecretRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const keyId = keyIdOf(request.keyId);
+    const sealed = await this.keys.sealedWebhookSecret(orgId, keyId);
+    return { webhookSecret: this.secrets.open(orgId, keyId, sealed) };
+  }
+
+  /**
+   * One point read; callers cache it and drop it at registry.changed. @throws ServiceError unauthorized for unknown,
+   * revoked and malformed alike.
+   */
+  async resolve({ authSha256 }: ResolveServiceKeyRequest) {
+    const key = authSha256.length === 32 ? await this.keys.resolve(authSha256) : null;
+    if (key === null) throw new ServiceError('unauthorized');
+    return { key: serviceKeyMessage(key) };
+  }
+
+  /** Gateways report used keys in batches; people see the last use to the minute. */
+  async noteUse({ uses }: NoteKeyUseRequest) {
+    if (uses.length > USES_MAX) throw new ServiceError('invalid_request', `One call notes at most ${USES_MAX} uses.`);
+    await this.keys.noteUse(
+      uses.map((use) => {
+        if (!(use.usedAtMs > 0 && use.usedAtMs <= TIME_MAX_MS)) {
+          throw new ServiceError('invalid_request', '`used_at` is not a valid time.');
+        }
+        return { orgId: orgIdOf(use.orgId), keyId: keyIdOf(use.keyId), usedAt: new Date(use.usedAtMs) };
+      }),
+    );
+    return {};
   }
 }
 
