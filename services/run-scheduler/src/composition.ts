@@ -9,6 +9,7 @@ import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { ValueThreads } from '@methods/value-threads/value-threads';
@@ -39,6 +40,7 @@ import { AnswerChecks } from './rpc/answer-checks.ts';
 import { AnswerRuns } from './rpc/answer-run.ts';
 import { FILE_SHARE, InputFiles } from './rpc/input-files.ts';
 import { OrganizationFollowers } from './rpc/organization-followers.ts';
+import { QuestionRpc } from './rpc/question-service.ts';
 import { RegistryClient } from './rpc/registry-client.ts';
 import { RestedTurns } from './rpc/rested-turns.ts';
 import { RunSchedulerRpc } from './rpc/run-scheduler-service.ts';
@@ -54,6 +56,8 @@ import { FileStore } from './store/file-store.ts';
 import { PostgresOutbox } from './store/outbox.ts';
 import { openPools } from './store/pools.ts';
 import { PostgresRunStore } from './store/postgres-run-store.ts';
+import { QuestionFinder } from './store/question-finder.ts';
+import { QuestionLists } from './store/question-lists.ts';
 import { RetiredIndex } from './store/retired-index.ts';
 import { RunFolderStore } from './store/run-folder-store.ts';
 import { RunLists } from './store/run-lists.ts';
@@ -85,6 +89,8 @@ export interface RunScheduler extends Stoppable {
 
 const COMMIT_DEADLINE_MS = 5_000;
 const READ_DEADLINE_MS = 5_000;
+/** An answer of 64 KiB, with its comment and its sender. */
+const ANSWER_REQUEST_BYTES_MAX = 128 * 1024;
 
 export function composeRunScheduler(config: Config, logger: Logger, clock: Clock = systemClock): RunScheduler {
   const nodeId = newNodeId();
@@ -111,6 +117,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   /** For lists of one organization's runs, not for look-ups by id that many organizations share. */
   const reader = new OrganizationReader({ sql: database.sql, role: readerRole('scheduler') });
   const lists = new RunLists({ reader, deadlineMs: READ_DEADLINE_MS });
+  const questionLists = new QuestionLists({ reader, deadlineMs: READ_DEADLINE_MS });
+  const finder = new QuestionFinder({ reader, deadlineMs: READ_DEADLINE_MS });
   const folders = new RunFolderStore(pools.folders);
   const files = new FileStore(pools.files, FILE_SHARE);
   const retiredIndex = new RetiredIndex({ sql: pools.retention, isMine: () => owns(0), logger: log('storage') });
@@ -297,9 +305,15 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       return { nodeId, shardCount, shardsOwned, draining, ready: serves };
     },
   });
+  const turns = new RestedTurns('questions', clock);
+  const questions = new QuestionRpc({ lists: questionLists, finder, turns, answers, owners });
   const server: RpcServer = new RpcServer({
     listen: config.listen,
-    services: [served(RunSchedulerService, gatewayRpc.handlers), served(PeerService, peers.serve)],
+    services: [
+      served(RunSchedulerService, gatewayRpc.handlers),
+      served(QuestionService, questions.handlers, { answerQuestion: ANSWER_REQUEST_BYTES_MAX }),
+      served(PeerService, peers.serve),
+    ],
     logger: log('rpc'),
     graceMs: 1_000,
   });

@@ -2,6 +2,7 @@
 import type { RunId } from '@methods/base/ids';
 import { migrate } from '@methods/postgres/migrate';
 import type { Sql } from '@methods/postgres/pool';
+import { fillQuestions } from './open-questions.fixture.ts';
 
 export const SHARDS = 64;
 
@@ -15,7 +16,7 @@ export function runIdOf(shard: number, n: number): RunId {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `queued` runs, a tenth as many waiting, a fifth as many finished, and a hundredth running. */
+/** `queued` runs, a tenth as many waiting, a fifth as many finished or with a question, and a hundredth running. */
 export async function fillScheduler(url: string, sql: Sql, queued: number): Promise<void> {
   await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
   // As the previous release leaves it: running runs have an index, and no rows of their own.
@@ -80,4 +81,5 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     select org_id, sum(bytes), count(*) from scheduler.files group by org_id;
     insert into scheduler.unfinished (org_id, shard, runs)
     select org_id, shard, count(*) from scheduler.runs where status <> 'succeeded' group by 1, 2;`);
+  await fillQuestions(sql, LARGE_ORG, queued / 5);
 }

@@ -12,4 +12,9 @@ export const writerSettings = {
 } as const;
 
 /** For connections that read pages: in the order of an index, so that a page reads no more than it returns. */
-export const pageSettings = { ...writerSettings, enable_bitmapscan: 'off', enable_sort: 'off' } as const;
+export const pageSettings = {
+  ...writerSettings,
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+} as const;

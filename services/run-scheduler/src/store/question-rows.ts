@@ -20,6 +20,8 @@ export interface PeopleOfQuestion {
   readonly to: readonly string[];
   readonly notStarter: boolean;
   readonly needs: number;
+  /** Absent: no one. */
+  readonly escalateTo?: readonly string[];
 }
 
 const NONE: readonly QuestionRow[] = [];
@@ -49,7 +51,8 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   { name: 'method', type: 'text', value: (r) => r.run.facts.method },
   { name: 'version_id', type: 'text', value: (r) => r.run.facts.versionId },
   { name: 'step', type: 'text', value: (r) => r.question.step },
-  { name: 'answer_by', type: 'text', value: (r) => r.run.facts.answerBy },
+  // Only people may answer such a question, even if the run names the application.
+  { name: 'answer_by', type: 'text', value: (r) => (isForPeople(r.question) ? 'team' : r.run.facts.answerBy) },
   { name: 'prompt', type: 'text', value: (r) => shortPrompt(r.question.prompt) },
   { name: 'asked_at_ms', type: 'bigint', value: (r) => ms(r.question.askedAtMs) },
   { name: 'due_at_ms', type: 'bigint', value: (r) => r.question.deadlineAtMs && ms(r.question.deadlineAtMs) },
@@ -71,7 +74,12 @@ export const changingColumns = questionColumns
 function peopleJson(question: OpenQuestion): string | null {
   const { policy } = question;
   if (policy === undefined || !isForPeople(question)) return null;
-  const people: PeopleOfQuestion = { to: policy.to, notStarter: policy.notStarter, needs: policy.needs?.count ?? 0 };
+  const { to, notStarter, needs, escalate } = policy;
+  const escalateTo = escalate?.to ?? [];
+  const people: PeopleOfQuestion = {
+    ...{ to, notStarter, needs: needs?.count ?? 0 },
+    ...(escalateTo.length > 0 && { escalateTo }),
+  };
   return JSON.stringify(people);
 }
 

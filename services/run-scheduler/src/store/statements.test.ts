@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type FileId, type FolderId, newId, type OrgId } from '@methods/base/ids';
+import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -21,9 +21,12 @@ import { NodeRows } from '../shard/node-rows.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
 import { FileStore } from './file-store.ts';
 import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-database.fixture.ts';
+import { questionIdOf } from './open-questions.fixture.ts';
 import { PostgresOutbox } from './outbox.ts';
 import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
+import { QuestionFinder } from './question-finder.ts';
+import { type QuestionFilter, QuestionLists } from './question-lists.ts';
 import { RetiredIndex } from './retired-index.ts';
 import { type FolderPlace, RunFolderStore } from './run-folder-store.ts';
 import { RunLists } from './run-lists.ts';
@@ -33,6 +36,8 @@ const QUEUED = statementRows(50_000);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /** Events of one look at events that are not due yet. */
 const OUTBOX_STRETCH = 1_000;
+/** By a page with several conditions, and by a count. */
+const QUESTIONS_LOOKED_AT = 1_000;
 const OWNED = Array.from({ length: SHARDS / 4 }, (_, shard) => shard);
 
 const ALLOWED: readonly Allowance[] = [
@@ -70,6 +75,21 @@ const ALLOWED: readonly Allowance[] = [
     statement: 'and (runs.created_at_ms, run_id) >= (',
     rowsMax: 5_000,
     why: 'the page itself, within the reach found before',
+  },
+  {
+    statement: 'select question_id, due_at_ms::float8 from scheduler.questions',
+    rowsMax: QUESTIONS_LOOKED_AT,
+    why: 'a page with several conditions looks at a bounded number of questions and says where it got to',
+  },
+  {
+    statement: 'select question_id, run_id, method, version_id, step, answer_by, prompt',
+    rowsMax: QUESTIONS_LOOKED_AT,
+    why: 'the page itself, within the reach found before',
+  },
+  {
+    statement: 'as count, count(*)::int as looked from',
+    rowsMax: QUESTIONS_LOOKED_AT + 1,
+    why: 'a count stops there',
   },
   {
     statement: 'insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk) select',
@@ -130,6 +150,7 @@ async function tour(): Promise<void> {
     const store = new PostgresRunStore({ writer, reader, commitDeadlineMs: 60_000, readDeadlineMs: 60_000 });
     await runs(reader, store);
     await lists(reader);
+    await questions(reader);
     await folders(reader);
     await files(reader);
     await events(new PostgresOutbox({ sql: outboxPool, deadlineMs: 60_000 }));
@@ -208,6 +229,38 @@ async function lists(sql: Sql): Promise<void> {
   ]) {
     await all.page({ ...selection, ...more });
   }
+}
+
+async function questions(sql: Sql): Promise<void> {
+  const options = { reader: new OrganizationReader({ sql, role: readerRole('scheduler') }), deadlineMs: 60_000 };
+  const all = new QuestionLists({ ...options, lookedAtMax: QUESTIONS_LOOKED_AT, countMax: QUESTIONS_LOOKED_AT });
+  const filter: QuestionFilter = {
+    ...{ orgId: LARGE_ORG, answerBy: ['team'], assignees: null },
+    ...{ method: '', dueBeforeMs: null },
+  };
+  const due = { dueBeforeMs: Date.now() };
+  for (const more of [
+    {},
+    due,
+    { answerBy: ['team', 'application'] },
+    { assignees: [''] },
+    { assignees: ['usr_3', 'ann@example.com'] },
+    { method: 'wf_usual' },
+    { method: 'wf_rare', assignees: [''] },
+    { method: 'wf_rare', assignees: ['usr_0'], ...due },
+    { orgId: 'org_7' },
+  ] as const) {
+    const first = await all.page({ ...filter, ...more }, null, 50);
+    await all.page({ ...filter, ...more }, first.next, 50);
+    await all.count({ ...filter, ...more });
+  }
+  const finder = new QuestionFinder(options);
+  const [run] = await sql<{ run_id: RunId }[]>`select run_id from scheduler.runs where org_id = ${LARGE_ORG} limit 1`;
+  await sql`update scheduler.questions set run_id = ${run?.run_id ?? ''}
+    where org_id = ${LARGE_ORG} and question_id = ${questionIdOf(77)}`;
+  assert.equal(await finder.runOf(LARGE_ORG, questionIdOf(77)), run?.run_id);
+  assert.ok(await finder.find(LARGE_ORG, questionIdOf(77)));
+  assert.equal(await finder.find('org_7', questionIdOf(77)), null);
 }
 
 let tours = 0;
