@@ -14,7 +14,9 @@ import { AuditLog } from './clients/audit-log.ts';
 import { KeyUses } from './clients/key-uses.ts';
 import { LinkCalls } from './clients/link-calls.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
+import { OrganizationMembers } from './clients/organization-members.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
+import { QuestionCalls } from './clients/question-calls.ts';
 import { RegistryCalls } from './clients/registry-calls.ts';
 import { followRegistryChanges, type RegistryChangeListener } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
@@ -48,6 +50,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   // The services it calls, and what it keeps of their answers.
   const { runSchedulerAddresses: addresses, methodRegistryAddress: address } = config;
   const scheduler = new RunScheduler({ addresses, clock, logger: logger.child({ part: 'run-scheduler' }) });
+  const questions = new QuestionCalls(addresses);
   const registry = new MethodRegistry({ address, clock, sources });
   const people = peopleOf(config, clock);
   const registryCalls = new RegistryCalls(address);
@@ -56,6 +59,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   parts.registerInstance(SourceThreads, sources);
   parts.registerInstance(RegistryCalls, registryCalls);
   const settings = parts.resolve(OrganizationSettings);
+  const members = parts.resolve(OrganizationMembers);
   const sourceInterfaces = parts.resolve(SourceInterfaces);
   const audit = new AuditLog({
     clock,
@@ -76,6 +80,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     valueThreads,
     recordThreads,
     scheduler,
+    questions,
     registry,
     people.accounts,
     registryCalls,
@@ -86,11 +91,15 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     { stop: () => deliveries?.close() },
   ];
   if (config.natsUrl !== null)
-    before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, organizationLogs], logger));
+    before.push(
+      registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, members, organizationLogs], logger),
+    );
 
   let stopping = false;
   const http = httpServer(config, {
     scheduler,
+    questions,
+    members,
     registry,
     registryCalls,
     settings,

@@ -35,6 +35,8 @@ import { addEndpointRoutes } from './routes/endpoints/endpoint-routes.ts';
 import { addOrganizationEvents, PEOPLE_EVENTS, PROGRAM_EVENTS } from './routes/events/organization-events.ts';
 import { addFileRoutes } from './routes/files/file-routes.ts';
 import { addHealth } from './routes/health.ts';
+import type { InboxRouteParts } from './routes/inbox/inbox-parts.ts';
+import { addInboxRoutes } from './routes/inbox/inbox-routes.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
@@ -56,6 +58,7 @@ export interface ServerParts
     CallerParts,
     AuthParts,
     DeliveryRouteParts,
+    Pick<InboxRouteParts, 'questions' | 'members'>,
     WellKnownParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
@@ -165,6 +168,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addCallerScope(app, 'api', callers, (scope) => {
     addMethodRoutes(scope, parts);
     addRunRoutes(scope, runParts, PEOPLE);
+    addInboxRoutes(scope, runParts);
     addOrganizationEvents(scope, runParts, PEOPLE_EVENTS);
     addAccountRoutes(scope, parts);
     addEndpointRoutes(scope, parts);

@@ -181,7 +181,12 @@ export class Accounts implements Stoppable {
 function memberOf(message: MemberMessage | undefined): Member {
   if (!message || !isRole(message.role)) throw new ServiceError('internal');
   const { orgId, userId, role, name } = message;
-  return { orgId, userId, role, name, verifiedEmail: '' };
+  return { orgId, userId, role, name, verifiedEmail: verifiedEmail(message) };
+}
+
+/** In lower case, if the issuer verified it; else empty. */
+export function verifiedEmail({ email, emailVerified }: Pick<MemberMessage, 'email' | 'emailVerified'>): string {
+  return emailVerified ? email.toLowerCase() : '';
 }
 
 function isUnknown(error: unknown): boolean {

@@ -12,7 +12,15 @@ import type { RequestDoer } from './registry-calls.ts';
 export interface Act {
   readonly orgId: OrgId;
   readonly doer: RequestDoer;
-  readonly action: 'run.start' | 'run.read' | 'run.answer' | 'run.cancel' | 'version.read' | 'delivery.resend';
+  readonly action:
+    | 'run.start'
+    | 'run.read'
+    | 'run.answer'
+    | 'run.assign'
+    | 'run.cancel'
+    | 'run.delegate'
+    | 'version.read'
+    | 'delivery.resend';
   /** run_, ver_ or dlv_. */
   readonly targetId: string;
   /** The outcome; never content. */

@@ -26,7 +26,7 @@ export interface ApiFixture extends AsyncDisposable {
   /** Open events, as a viewer of an organization or with these headers. */
   follow(path: string, as: string | Record<string, string>): Promise<FollowedEvents>;
   /** Signed in as this role in an organization; another `org` is another organization. */
-  person(role?: 'viewer' | 'member' | 'admin', org?: string): Promise<Asking>;
+  person(role?: 'viewer' | 'member' | 'admin', org?: string, claims?: Record<string, unknown>): Promise<Asking>;
 }
 
 /** JSON in, JSON out, as a given person. */
@@ -54,7 +54,9 @@ export interface ApiOptions {
 }
 
 /** With an issuer of its own, and so with organizations of its own, on the registry of all such files. */
-export function commonRegistryApi(options: Pick<ApiOptions, 'notifierAddress'> = {}): Promise<ApiFixture> {
+export function commonRegistryApi(
+  options: Pick<ApiOptions, 'notifierAddress' | 'runSchedulerAddresses'> = {},
+): Promise<ApiFixture> {
   return openApi(options, commonRegistryProcess(), async () => {});
 }
 
@@ -94,8 +96,8 @@ async function openApi(
   );
   await gateway.start();
   const url = `http://127.0.0.1:${gateway.port}`;
-  const tokenOf = (role: string, org: string) =>
-    issuer.token({ aud: MACHINE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
+  const tokenOf = (role: string, org: string, claims = {}) =>
+    issuer.token({ aud: MACHINE, org_id: org, org_name: org, sub: `${org}-${role}`, role, ...claims });
   const description = await DescribedReplies.of(url);
   return {
     port: gateway.port,
@@ -116,8 +118,8 @@ async function openApi(
       const headers = typeof as === 'string' ? { authorization: `Bearer ${await tokenOf('viewer', as)}` } : as;
       return FollowedEvents.of(url + path, headers);
     },
-    async person(role = 'member', org = 'acme') {
-      const token = await tokenOf(role, org);
+    async person(role = 'member', org = 'acme', claims = {}) {
+      const token = await tokenOf(role, org, claims);
       return (method, path, body, headers) =>
         ask({ url, description }, method, path, body, { authorization: `Bearer ${token}`, ...headers });
     },

@@ -11,7 +11,9 @@ import type { Accounts } from '../clients/accounts.ts';
 import { AuditLog } from '../clients/audit-log.ts';
 import { KeyUses } from '../clients/key-uses.ts';
 import { MethodRegistry } from '../clients/method-registry.ts';
+import { OrganizationMembers } from '../clients/organization-members.ts';
 import { OrganizationSettings } from '../clients/organization-settings.ts';
+import { QuestionCalls } from '../clients/question-calls.ts';
 import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
@@ -108,6 +110,7 @@ export async function gatewayFixture({
   const registryCalls = new RegistryCalls(registry.address);
   const uploadTokens = new UploadTokens(registry.address);
   const keyUses = new KeyUses({ clock: systemClock, logger, note: (uses) => registryClient.noteKeyUses(uses) });
+  const questions = new QuestionCalls(nodes.map(({ address }) => address));
   const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
   const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
   const organizationLogs = new OrganizationLogs({
@@ -120,6 +123,8 @@ export async function gatewayFixture({
   const recordThreads = new RecordThreads();
   const app = await buildServer({
     scheduler,
+    questions,
+    members: new OrganizationMembers(registryCalls, systemClock),
     registry: registryClient,
     registryCalls,
     settings: organizationSettings,
@@ -186,6 +191,7 @@ export async function gatewayFixture({
       organizationLogs.stop();
       await app.close();
       scheduler.stop();
+      questions.stop();
       await audit.stop();
       await valueThreads.stop();
       await recordThreads.stop();

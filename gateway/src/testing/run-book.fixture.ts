@@ -92,6 +92,7 @@ export class RunBook {
 
   answer({ orgId, runId, questionId, answerJson, actor, channel, comment }: AnswerRun): RunView {
     const run = this.get(orgId, runId);
+    if (actor?.role === 'viewer') throw new ServiceError('not_an_answerer');
     const given = `${questionId} ${answerJson}`;
     if (this.answers.get(runId) === given) return run;
     if (run.status !== RunStatus.WAITING)

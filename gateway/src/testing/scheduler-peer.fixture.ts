@@ -6,6 +6,7 @@ import { toErrorDetail } from '@methods/errors/error-detail';
 import type { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
+import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import {
   type GatewayItem,
   type NewsDetail,
@@ -16,6 +17,7 @@ import {
 import type { FrameConnection } from '@methods/rpc/frame-connection';
 import { type SentItem, serveFrames } from '@methods/rpc/frame-stream';
 import { RpcServer, served } from '@methods/rpc/server';
+import { PeerService } from './peer-service.fixture.ts';
 import type { RunBook } from './run-book.fixture.ts';
 
 type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
@@ -45,6 +47,8 @@ export class SchedulerPeer {
   onAnswered: (run: RunView) => void = () => {};
   /** Called after each start was replied to. */
   onStarted: (run: RunView, start: StartRun) => void = () => {};
+  /** Its replies about questions; a test adds the calls it needs with `answer`. */
+  readonly questions = new PeerService(QuestionService, () => {});
   private readonly connections = new Set<FrameConnection<Down>>();
   private server: RpcServer | null = null;
   private port = 0;
@@ -72,6 +76,7 @@ export class SchedulerPeer {
           findFiles: async (request) => ({ files: this.book.sent.find(request) }),
           deleteFile: async (request) => this.book.sent.delete(request),
         }),
+        this.questions.served,
       ],
       logger: silentLogger,
       graceMs: 0,

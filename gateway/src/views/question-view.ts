@@ -75,7 +75,7 @@ export function channelName(channel: AnswerChannel): string {
 }
 
 /** Null: unknown, or no one. */
-function partyJson(actor: Actor | undefined): string {
+export function partyJson(actor: Actor | undefined): string {
   if (actor === undefined) return 'null';
   const { personId, keyId, email, name, linkRecipient } = actor;
   if (keyId !== '') return JSON.stringify({ kind: 'service_key', id: keyId });

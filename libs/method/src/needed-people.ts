@@ -31,7 +31,7 @@ export function neededPeople(method: CompiledMethod): NeededPeople[] {
     if (step.kind === 'steps' || step.kind === 'parallel') step.steps.forEach(visit);
     if (step.kind !== 'ask' || !step.policy?.needs || step.needsAt === null || step.policy.needs.count < 2) return;
     const { to, escalate, needs } = step.policy;
-    const who = [...(to.length === 0 ? ANSWERERS : to), ...(escalate?.to ?? [])];
+    const who = answerers(to, escalate?.to ?? []);
     if (who.some(isRole) || new Set(who).size >= needs.count)
       needed.push({ who, count: needs.count, place: step.needsAt });
   };
@@ -44,11 +44,24 @@ export function tooFewPeople(
   { who, count, place }: NeededPeople,
   members: readonly CountedMember[],
 ): Diagnostic | null {
-  const lowest = Math.max(-1, ...who.filter(isRole).map((role) => ROLES.indexOf(role)));
-  const people = members.filter(({ role, email }) => ROLES.indexOf(role) <= lowest || who.includes(email)).length;
+  const people = countOf(who, members);
   if (people >= count) return null;
   const hint = 'add people to to, or need fewer';
   return { code: 'M522', severity: 'warning', message: tooFewText(count, people), ...place, hint };
+}
+
+/** How many of the members may answer a question to these people, once it is escalated too. */
+export function peopleWhoMay(to: readonly string[], escalateTo: readonly string[], members: readonly CountedMember[]) {
+  return countOf(answerers(to, escalateTo), members);
+}
+
+function answerers(to: readonly string[], escalateTo: readonly string[]): string[] {
+  return [...(to.length === 0 ? ANSWERERS : to), ...escalateTo];
+}
+
+function countOf(who: readonly string[], members: readonly CountedMember[]): number {
+  const lowest = Math.max(-1, ...who.filter(isRole).map((role) => ROLES.indexOf(role)));
+  return members.filter(({ role, email }) => ROLES.indexOf(role) <= lowest || who.includes(email)).length;
 }
 
 function isRole(word: string): word is Role {

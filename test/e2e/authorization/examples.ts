@@ -76,6 +76,24 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
   };
 }
 
+const QUESTIONS: Rows = {
+  'GET /api/inbox': at('/api/inbox'),
+  'GET /api/inbox/counts': at('/api/inbox/counts'),
+  'GET /api/questions/:id': one(({ questionId }) => ({ path: `/api/questions/${questionId}` })),
+  'POST /api/questions/:id/assign': one(({ questionId }, _fresh, { userId }) => ({
+    path: `/api/questions/${questionId}/assign`,
+    body: { assignee: userId },
+  })),
+  'POST /api/questions/:id/delegate': one(({ questionId }, _fresh, { userId }) => ({
+    path: `/api/questions/${questionId}/delegate`,
+    body: { to: userId },
+  })),
+  'POST /api/questions/:id/answer': one(({ questionId }) => ({
+    path: `/api/questions/${questionId}/answer`,
+    body: { answer: {} },
+  })),
+};
+
 const EVENTS: Rows = {
   'GET /v1/events': at('/v1/events'),
   'GET /api/events': at('/api/events'),
@@ -250,6 +268,7 @@ export const EXAMPLES: Rows = {
   ...PUBLIC,
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
+  ...QUESTIONS,
   ...EVENTS,
   ...CALLER_METHODS,
   ...CALLER_FILES,

@@ -13,6 +13,8 @@ export interface Objects {
   readonly methodId: string;
   readonly versionId: string;
   readonly runId: string;
+  /** It is closed. */
+  readonly questionId: string;
   readonly uploadId: string;
   /** Another upload, whose link has run out. */
   readonly expiredUploadId: string;
@@ -45,6 +47,7 @@ export const MISSING: Objects = {
   methodId: newMethodId(),
   versionId: newId('ver'),
   runId: 'run_0101m7y804g33sn568qvqft2vt',
+  questionId: newId('q'),
   uploadId: newId('upl'),
   expiredUploadId: newId('upl'),
   fileId: newId('file'),
@@ -62,6 +65,7 @@ export function ofAnotherKind(objects: Objects): Objects {
     methodId: runId,
     versionId: methodId,
     runId: uploadId,
+    questionId: runId,
     uploadId: keyId,
     expiredUploadId: versionId,
     fileId: keyId,
@@ -117,6 +121,13 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, created_at, due_at)
     values (${orgId}, ${deliveryId}, ${run.run.run_id}, 1, 'https://hook.example/in', ${Buffer.alloc(32)}, 'hook.example',
       'failed', '', '{}', now(), now() + interval '1 d')`;
+  const questionId = newId('q');
+  // As if it had asked and been answered: no worker is here.
+  await stack.sql`
+    insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
+      state, closed_at_ms, question_json)
+    values (${orgId}, ${questionId}, ${run.run.run_id}, ${method.production_id}, ${method.current_version}, 'ask', 'team',
+      'Go on?', 1, 'cancelled', 2, ${JSON.stringify({ id: questionId, step: 'ask', prompt: 'Go on?', show: [] })})`;
   const [user] = await stack.sql<{ user_id: string }[]>`
     select user_id from registry.users where org_id = ${orgId} and subject = 'object'`;
   return {
@@ -130,6 +141,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       methodId: method.id,
       versionId: method.current_version,
       runId: run.run.run_id,
+      questionId,
       uploadId: upload.id,
       expiredUploadId: expired.id,
       fileId,

@@ -62,8 +62,12 @@ function surfaceOf(url: string): Surface {
   return /^\/api\//.test(url) ? 'api' : 'public';
 }
 
-/** Viewers read, members work, admins have keys, endpoints, settings, members and the audit log. */
+/**
+ * Viewers read, members work, admins have keys, endpoints, settings, members and the audit log. Whom a question asks may
+ * be a viewer: its run decides.
+ */
 function roleFor(method: string, url: string): Role {
+  if (/^\/api\/questions\b/.test(url) || /\/runs\/:id\/answer$/.test(url)) return 'viewer';
   if (/^\/api\/(keys|endpoints|audit)\b/.test(url)) return 'admin';
   if (!isUnsafe(method) || url.endsWith('/validate')) return 'viewer';
   return /^\/api\/(settings|members)\b/.test(url) ? 'admin' : 'member';

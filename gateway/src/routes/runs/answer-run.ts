@@ -23,42 +23,43 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
     body: AnswerRunBody,
     response: replies({ 200: Run }),
   };
-  scope
-    .withTypeProvider<TypeBoxTypeProvider>()
-    .post(
-      `${surface.url}/:id/answer`,
-      { schema, config: { access: 'member' }, preValidation: readWaitMs },
-      async (request, reply) => {
-        const { orgId } = callerOf(request);
-        const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-        const wait = waitRequest(request.query);
-        const { answer, question_id: questionId = '', comment = '' } = request.body;
-        const answerJson = JSON.stringify(answer);
-        if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
-          throw tooLarge(
-            '/answer',
-            'answer_bytes',
-            `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`,
-          );
-        }
-        const channel = channelOf(request);
-        const run = await parts.scheduler.answerRun(
-          address,
-          { questionId, answerJson, actor: actorOf(request), channel, comment },
-          {
-            wait,
-            caller: waitingCaller(reply),
-            answered: (run) => {
-              const facts = answerFacts(run, questionId, channel);
-              return runChanged(request, parts, 'run.answer', { targetId: run.runId, facts });
-            },
+  scope.withTypeProvider<TypeBoxTypeProvider>().post(
+    `${surface.url}/:id/answer`,
+    // The run decides: a person whom the question names may be a viewer.
+    { schema, config: { access: 'viewer' }, preValidation: readWaitMs },
+    async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+      const wait = waitRequest(request.query);
+      const { answer, question_id: questionId = '', comment = '' } = request.body;
+      const answerJson = checkedAnswer(request, answer);
+      const channel = channelOf(request);
+      const run = await parts.scheduler.answerRun(
+        address,
+        { questionId, answerJson, actor: actorOf(request), channel, comment },
+        {
+          wait,
+          caller: waitingCaller(reply),
+          answered: (run) => {
+            const facts = answerFacts(run, questionId, channel);
+            return runChanged(request, parts, 'run.answer', { targetId: run.runId, facts });
           },
-        );
-        // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
-        const told = wait === null ? null : runShown(request, parts, run.runId);
-        if (told) await told;
-        reply.header('content-type', JSON_TYPE);
-        return runJson(parts, orgId, run);
-      },
-    );
+        },
+      );
+      // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
+      const told = wait === null ? null : runShown(request, parts, run.runId);
+      if (told) await told;
+      reply.header('content-type', JSON_TYPE);
+      return runJson(parts, orgId, run);
+    },
+  );
+}
+
+/** The JSON of an answer. @throws too_large */
+export function checkedAnswer({ bodyBytes }: { readonly bodyBytes: number }, answer: unknown): string {
+  const json = JSON.stringify(answer);
+  if (bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(json) > ANSWER_BYTES_MAX) {
+    throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`);
+  }
+  return json;
 }

@@ -10,6 +10,7 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { localRunView } from '../../views/local-run-view.ts';
 import { runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
+import { queryTime } from '../query-time.ts';
 import { replies } from '../reply-schemas.ts';
 import { LIST_DESCRIPTION, RunPage, RunsQuery, UserRunPage, UserRunsQuery } from './list-schemas.ts';
 import type { RunRouteParts } from './run-reply.ts';
@@ -19,7 +20,6 @@ type Query = Static<typeof UserRunsQuery>;
 
 const METADATA = 'metadata.';
 const METADATA_PAIRS_MAX = 32;
-const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
 export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const schema = {
@@ -78,24 +78,15 @@ function listOf(orgId: OrgId, query: Query): ListRuns | null {
     status: query.status === undefined ? 0 : runStatusNumber(query.status),
     method: methodId === '' ? '' : productionMethodId(methodId),
     metadata: Object.fromEntries(metadata),
-    createdAfterMs: timeOf(query, 'created_after', 0),
+    createdAfterMs: queryTime(query, 'created_after') ?? 0,
     // No run is older than the epoch, and 0 would mean any time.
-    createdBeforeMs: Math.max(timeOf(query, 'created_before', 0), query.created_before === undefined ? 0 : 1),
+    createdBeforeMs: query.created_before === undefined ? 0 : Math.max(queryTime(query, 'created_before') ?? 0, 1),
   };
 }
 
 function metadataOf(query: Query): [string, string][] {
   const pairs = Object.entries(query as Record<string, string>).filter(([name]) => name.startsWith(METADATA));
   return pairs.map(([name, value]) => [name.slice(METADATA.length), value]);
-}
-
-function timeOf(query: Query, field: 'created_after' | 'created_before', absent: number): number {
-  const text = query[field];
-  if (text === undefined) return absent;
-  const ms = TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
-  if (!Number.isNaN(ms)) return ms;
-  const message = `"${field}" has to be a time such as 2026-01-31T12:00:00.000Z.`;
-  throw new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: 'time', message }] });
 }
 
 function tooManyPairs(): ServiceError {

@@ -5,7 +5,7 @@ import { CHANNEL_NAMES } from '../../views/question-view.ts';
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const AnyJson = Type.Unsafe<unknown>({});
 const Channel = Type.Unsafe<string>({ type: 'string', enum: CHANNEL_NAMES });
-const Party = Type.Unsafe<unknown>({
+export const Party = Type.Unsafe<unknown>({
   type: ['object', 'null'],
   description: 'A person, a service key or the recipient of a link; null: unknown, or no one.',
   properties: {

@@ -21,11 +21,11 @@ export function runStarted(request: FastifyRequest, { audit }: Acts, run: RunFac
   if (isPerson(request)) audit.note(actOf(request, 'run.start', run));
 }
 
-/** Records an answer or a cancel before the reply. Null: nothing to await. @throws ServiceError unavailable */
+/** Records a change before the reply. Null: nothing to await. @throws ServiceError unavailable */
 export function runChanged(
   request: FastifyRequest,
   { audit }: Acts,
-  action: 'run.answer' | 'run.cancel',
+  action: 'run.answer' | 'run.assign' | 'run.cancel' | 'run.delegate',
   run: RunFacts,
 ): Promise<void> | null {
   const act = actOf(request, action, run);

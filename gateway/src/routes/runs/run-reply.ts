@@ -50,7 +50,7 @@ export function runIdOf(params: unknown): RunId {
 
 /** The whole run as JSON. A promise only if its version is not cached, or it has many steps. */
 export function runJson(
-  { registry, clock, longWork }: RunRouteParts,
+  { registry, clock, longWork }: Pick<RunRouteParts, 'registry' | 'clock' | 'longWork'>,
   orgId: OrgId,
   run: RunView,
 ): string | Promise<string> {

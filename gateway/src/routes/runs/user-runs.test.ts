@@ -75,7 +75,7 @@ test('people start, read, answer and cancel runs as programs do, each in a role 
   assert.equal((await viewer('GET', `/api/runs/${runId}`)).body.run_id, runId);
   const questionId = book.ask(runId).question?.id;
   const answer = { answer: { ok: true }, question_id: questionId };
-  assertRefused(await viewer('POST', `/api/runs/${runId}/answer`, answer), 403, 'forbidden');
+  assertRefused(await viewer('POST', `/api/runs/${runId}/answer`, answer), 403, 'not_an_answerer');
   assert.equal((await member('POST', `/api/runs/${runId}/answer`, answer)).body.status, 'queued');
   assertRefused(await viewer('POST', `/api/runs/${runId}/cancel`), 403, 'forbidden');
   assert.equal((await member('POST', `/api/runs/${runId}/cancel`)).body.status, 'cancelled');
