@@ -147,7 +147,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   };
   const epochs = { epochOf, lost: (list: Parameters<ShardOwner['lost']>[0]) => shards.lost(list), bump };
   const committer = new Committer({ store, shards: epochs, clock, databaseClock, logger: log('committer') });
-  const actors = new RunActors({ ...node, store, committer, databaseClock, eventFor: runEvent, logger: log('runs') });
+  const takesEvent = registry.endpointEvents.takes.bind(registry.endpointEvents);
+  const events = { takesEvent, eventFor: runEvent };
+  const actors = new RunActors({ ...node, store, committer, databaseClock, ...events, logger: log('runs') });
 
   // Messages to a node, which may be this one.
   const routes: NodeRoutes = new NodeRoutes({
@@ -265,7 +267,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       sessions.keyChanged(keyId);
     },
     settingsChanged: (orgId) => registry.retention.changed(orgId),
+    endpointsChanged: (orgId) => registry.endpointEvents.changed(orgId),
     connected: () => {
+      registry.endpointEvents.missed();
       heartbeats.tellAll();
       void relay.sendAll();
     },

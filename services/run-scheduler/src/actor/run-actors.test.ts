@@ -89,6 +89,19 @@ describe("a node's actors", () => {
     await until('it is gone', () => node.actors.size === 0);
   });
 
+  test('the end of a run without a webhook is an event only if an endpoint takes it', async () => {
+    const ends = async () => {
+      const run = await node.running({ webhookUrl: null });
+      await node.tell(run, succeed(run.token, 1));
+      return (node.batches.at(-1) ?? []).flatMap(({ events }) => events).length;
+    };
+    assert.equal(await ends(), 0);
+    node.taken.add('failed');
+    assert.equal(await ends(), 0);
+    node.taken.add('succeeded');
+    assert.equal(await ends(), 1);
+  });
+
   test('a missing run leaves no actor behind', async () => {
     const outcome = await node.actors.tell(newRunId(0), 'org_a', cancel);
     assert.deepEqual(outcome, { kind: 'refused', code: 'not_found', run: null });

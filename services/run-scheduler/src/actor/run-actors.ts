@@ -46,6 +46,8 @@ export class RunActors implements ActorHost {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
+      /** Whether an endpoint of the organization takes such events. */
+      readonly takesEvent: (orgId: OrgId, event: RunEventName) => boolean;
       readonly eventFor: (run: Run, event: Effect & { type: 'emit' }) => OutboxEvent;
       readonly logger: Logger;
     },
@@ -178,9 +180,9 @@ export class RunActors implements ActorHost {
     return this.options.databaseClock.nowMs();
   }
 
-  /** A question concerns people in any case. */
+  /** A question concerns people in any case; anything else a webhook or an endpoint. */
   isHeard({ facts }: Run, event: RunEventName): boolean {
-    return isOfQuestion(event) || facts.webhookUrl !== null;
+    return isOfQuestion(event) || facts.webhookUrl !== null || this.options.takesEvent(facts.orgId, event);
   }
 
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {

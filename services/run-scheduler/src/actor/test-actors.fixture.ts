@@ -28,6 +28,8 @@ export class TestActors {
     commit();
   /** Called with the name of each read of the store as it begins. */
   reading: (name: string) => void = () => {};
+  /** Of endpoints. */
+  readonly taken = new Set<string>();
   private readonly lease: ShardLease;
 
   private constructor(
@@ -55,6 +57,7 @@ export class TestActors {
       clock,
       shardCount: 4,
       owns: (shard) => this.epochs.has(shard),
+      takesEvent: (_orgId, event) => this.taken.has(event),
       eventFor: (run, effect) => runEvent(run, effect),
       logger,
     });

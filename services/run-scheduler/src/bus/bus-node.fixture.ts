@@ -50,6 +50,7 @@ export class BusNode {
       stepsWatched: (runIds) => this.stepsWatched.push(...runIds),
       eventsStored: () => {},
       keyChanged: (keyId) => this.keysChanged.push(keyId),
+      endpointsChanged: (orgId) => this.settingsChanged.push(`endpoints of ${orgId}`),
       settingsChanged: (orgId) => this.settingsChanged.push(orgId),
       connected: () => this.connects++,
       shardLost: (shard) => this.lost.push(shard),

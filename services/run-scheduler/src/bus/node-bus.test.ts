@@ -107,6 +107,7 @@ describe("a node's subjects", () => {
     for (const change of [
       { kind: 'method', id: 'wf_a' },
       { kind: 'settings', id: 'org_a', orgId: 'org_a' as const },
+      { kind: 'endpoint', id: 'ep_a', orgId: 'org_b' as const },
       { kind: 'key', id: 'key_a' },
     ]) {
       registry.publish(
@@ -115,7 +116,7 @@ describe("a node's subjects", () => {
       );
     }
     await until('it is announced', () => here.keysChanged.length > 0);
-    assert.deepEqual([here.keysChanged, here.settingsChanged], [['key_a'], ['org_a']]);
+    assert.deepEqual([here.keysChanged, here.settingsChanged], [['key_a'], ['org_a', 'endpoints of org_b']]);
     await registry.stop();
   });
 

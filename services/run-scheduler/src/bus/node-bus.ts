@@ -27,6 +27,7 @@ export interface NodeBusHandlers {
   eventsStored(body: Uint8Array): void;
   keyChanged(keyId: KeyId): void;
   settingsChanged(orgId: OrgId): void;
+  endpointsChanged(orgId: OrgId): void;
   connected(): void;
   /** Another node has this shard at a later epoch. */
   shardLost(shard: number, epoch: number): void;
@@ -146,6 +147,7 @@ export class NodeBus implements Stoppable {
     const { orgId, kind, id } = changeOf(data);
     if (kind === 'key') this.handlers.keyChanged(id as KeyId);
     else if (kind === 'settings') this.handlers.settingsChanged(orgId);
+    else if (kind === 'endpoint') this.handlers.endpointsChanged(orgId);
   }
 }
 

@@ -1,14 +1,17 @@
-// This service's calls to the method registry: the owner of a worker's key, the versions that workers run, and how long
-// an organization keeps its runs.
+// This service's calls to the method registry: the owner of a worker's key, the versions that workers run, how long an
+// organization keeps its runs, and which events its endpoints take.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, ProductionId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { isUnknownCall } from '@methods/rpc/unknown-call';
+import { EndpointEvents } from '../bus/endpoint-events.ts';
 import { KnownMethods } from '../worker-stream/known-methods.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
@@ -22,11 +25,15 @@ export class RegistryClient implements Stoppable {
   readonly keys: WorkerKeys;
   readonly methods: KnownMethods;
   readonly retention: RetentionDays;
+  readonly endpointEvents: EndpointEvents;
   private readonly accounts: Client<typeof AccountService>;
+  private readonly endpoints: Client<typeof EndpointService>;
 
   constructor(address: string, clock: Clock) {
     this.calls = rpcClient(MethodRegistryService, address);
     this.accounts = rpcClient(AccountService, address);
+    this.endpoints = rpcClient(EndpointService, address);
+    this.endpointEvents = new EndpointEvents({ clock, ask: (orgId) => this.eventsTaken(orgId) });
     this.keys = new WorkerKeys({ nowMs: () => clock.monotonicMs(), resolve: (hash) => this.resolve(hash) });
     this.methods = new KnownMethods({ find: (orgId, methods) => this.findMethods(orgId, methods) });
     const retentionDays = async (orgId: OrgId) =>
@@ -37,6 +44,7 @@ export class RegistryClient implements Stoppable {
   stop(): void {
     this.calls.close();
     this.accounts.close();
+    this.endpoints.close();
   }
 
   /** @throws ServiceError not_found if the organization has no such version. */
@@ -44,6 +52,16 @@ export class RegistryClient implements Stoppable {
     const found = await this.calls.getVersion({ orgId, methodId: method, version }, { timeoutMs: VERSION_MS });
     if (found.version === undefined) throw new ServiceError('not_found');
     return found.version;
+  }
+
+  /** None in an organization that is not there, and none with a registry of the release before. */
+  private async eventsTaken(orgId: OrgId): Promise<readonly string[]> {
+    try {
+      return (await this.endpoints.getEndpointEvents({ orgId }, { timeoutMs: SETTINGS_MS })).events;
+    } catch (error) {
+      if (error instanceof ServiceError && (error.code === 'not_found' || isUnknownCall(error))) return [];
+      throw error;
+    }
   }
 
   private async resolve(authSha256: Uint8Array): Promise<KeyOwner> {
