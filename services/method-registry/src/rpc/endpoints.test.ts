@@ -70,7 +70,8 @@ describe('endpoints', () => {
     const { webhookSecret: third } = await rotate(60_000);
     const sent = await target(endpointId);
     deepEqual([sent?.secret, sent?.earlier.map(({ secret }) => secret)], [third, [second, first]]);
-    await rotate(0);
+    const ended = await rotate(0);
+    equal(ended.endpoint?.earlierUntilMs, 0, 'also of the secrets before');
     deepEqual(
       (await target(endpointId))?.earlier.map(({ secret }) => secret),
       [third, second],

@@ -197,15 +197,19 @@ export class EndpointStore {
     if (rows.length === 0) throw noSuchEndpoint();
   }
 
-  /** The present secret signs for `overlapMs` more. @throws ServiceError not_found. */
+  /** The present and earlier secrets sign for `overlapMs` more at most. @throws ServiceError not_found. */
   async rotate({ orgId, endpointId, doer }: EndpointAct, sealed: Buffer, overlapMs: number): Promise<Endpoint> {
     const { sql } = this;
-    // A reply with a new secret may be lost: the one before it, which receivers know, is kept through one more rotation.
+    const until = sql`now() + make_interval(secs => ${overlapMs / 1000})`;
+    // A reply with a new secret may be lost: the one before it, which receivers know, is kept through one more rotation,
+    // but no secret signs for longer than this one says.
     const [row] = await query(sql<EndpointRow[]>`
       with rotated as (
         update registry.endpoints set sealed_secret = ${sealed},
           sealed_earlier = (array[sealed_secret] || sealed_earlier)[1:2],
-          earlier_until = (array[now() + make_interval(secs => ${overlapMs / 1000})] || earlier_until)[1:2]
+          earlier_until = (array[${until}] || array(
+            select least(u.until, ${until}) from unnest(earlier_until) with ordinality u(until, place) order by u.place
+          ))[1:2]
         where org_id = ${orgId} and endpoint_id = ${endpointId}
         returning *
       ), audited as (
