@@ -4,6 +4,7 @@ import { after, before, describe } from 'node:test';
 import { type AccountWorld, accountWorld } from './account-world.ts';
 import { badInput } from './bad-input.ts';
 import { documentedCommands } from './documented.ts';
+import { endpoints } from './endpoints.ts';
 import { localRuns } from './local-runs.ts';
 import { methodLife } from './method-life.ts';
 import { organizationSettled } from './organization.ts';
@@ -29,6 +30,7 @@ describe('accounts', () => {
   savedAtOnce(world);
   localRuns(world);
   recordings(world);
+  endpoints(world);
   referencePage(world);
   documentedCommands(world);
   // After everything that is built.
