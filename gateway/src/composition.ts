@@ -73,8 +73,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
-  const answerLinks =
-    links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, clock, logger });
+  const answerLinks = links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, logger });
   const before: Stoppable[] = [
     sources,
     valueThreads,

@@ -38,6 +38,7 @@ export interface RunBody {
   readonly queued_reason?: string;
   readonly steps: readonly RunStep[];
   readonly question?: RunQuestion;
+  readonly answers?: readonly { readonly by: unknown; readonly channel: string; readonly answer?: unknown }[];
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: string; readonly kind?: string; readonly message: string; readonly step?: string };
 }

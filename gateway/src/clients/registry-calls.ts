@@ -14,8 +14,9 @@ const RECORD_AUDIT_MS = 3_000;
 
 /** The caller of a request as the registry records it with a change: the fields of `methods.registry.v1.Doer`. */
 export interface RequestDoer {
-  readonly kind: Caller['kind'];
-  /** usr_, key_ or upl_. */
+  /** `system`: no caller with a credential. */
+  readonly kind: Caller['kind'] | 'system';
+  /** usr_, key_ or upl_; for system the name of the part. */
   readonly id: string;
   readonly ip: string;
   readonly requestId: string;

@@ -16,13 +16,16 @@ export function answerPage(stack: () => Stack): void {
   const approve = () =>
     stack().api.startSettled({ method: stack().method('approve'), inputs: { order_id: 'ord_1', amount: 250 } });
 
-  async function linkTo(run: RunBody, expiresAtMs = Date.now() + 3_600_000): Promise<{ token: string; url: string }> {
+  async function linkTo(
+    run: RunBody,
+    { recipient = RECIPIENT, expiresAtMs = Date.now() + 3_600_000 } = {},
+  ): Promise<{ token: string; url: string }> {
     const token = randomBytes(32).toString('base64url');
     const { sql, ready } = stack();
     await sql`
       insert into notifier.answer_links (org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at)
       select org_id, ${createHash('sha256').update(token).digest()}, ${run.run_id}, ${run.question?.id ?? ''},
-        ${RECIPIENT}, '', to_timestamp(${expiresAtMs / 1_000})
+        ${recipient}, '', to_timestamp(${expiresAtMs / 1_000})
       from scheduler.runs where run_id = ${run.run_id}`;
     return { token, url: `${ready.base_url}/a/${token}` };
   }
@@ -30,6 +33,12 @@ export function answerPage(stack: () => Stack): void {
   const textOf = async (url: string) => (await fetch(url)).text();
   const post = async (url: string, values: Record<string, string>) =>
     (await fetch(url, { method: 'POST', body: new URLSearchParams(values) })).text();
+  /** Chooses, checks and sends; the page afterwards. */
+  async function answered(url: string, values: Record<string, string>): Promise<string> {
+    const chosen = { ...values, nonce: hidden(await textOf(url), 'nonce') };
+    const confirmation = hidden(await post(url, { ...chosen, do: 'check' }), 'confirmation');
+    return post(url, { ...chosen, confirmation, do: 'send' });
+  }
   const hidden = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
 
   describe('an answer link', () => {
@@ -65,17 +74,41 @@ export function answerPage(stack: () => Stack): void {
       const confirmation = hidden(await post(url, { ...chosen, do: 'check' }), 'confirmation');
       await stack().api.answer(raced.run_id, { decision: 'reject' }, raced.question?.id);
       const page = await post(url, { ...chosen, confirmation, do: 'send' });
-      assert.match(page, /This question is answered\.|Another answer came first\. Yours was not used\./);
+      assert.match(page, /Answered: <bdi>[^<]*reject[^<]*<\/bdi>, .*, by <bdi>an application<\/bdi>\./i);
       assert.equal((await stack().api.settled(raced.run_id)).result?.refunded, false);
 
       await stack().api.cancel(cancelled.run_id);
       assert.match(await textOf((await linkTo(cancelled)).url), /The run was cancelled\. No answer is needed\./);
 
-      const over = await linkTo(late, Date.now() - 1_000);
+      const over = await linkTo(late, { expiresAtMs: Date.now() - 1_000 });
       const expired = await textOf(over.url);
       assert.match(expired, /This link has expired\./);
       assert.doesNotMatch(expired, /<form/);
       await stack().api.cancel(late.run_id);
+    });
+
+    test('gives a vote where several people have to agree, and each sees those of the others', async () => {
+      const run = await stack().api.startSettled({ method: stack().method('agree'), inputs: { amount: 9 } });
+      const links = ['ada', 'bob', 'eve'].map((name) => linkTo(run, { recipient: `${name}@acme.example` }));
+      const [ada = '', bob = '', eve = ''] = (await Promise.all(links)).map(({ url }) => url);
+      const approve = { '/decision': '"approve"', comment: 'It is due.' };
+      const deadline = /after that the answer is <bdi>Reject<\/bdi>/;
+      assert.match(await textOf(eve), deadline);
+      assert.match(await answered(eve, approve), /You may not answer this question/);
+      assert.match(await answered(ada, approve), /Sent: <bdi>Approve<\/bdi>.*The question stays open/s);
+      const open = await textOf(ada);
+      assert.match(open, /Answered: <bdi>Approve<\/bdi>.*It is due\.<\/q><\/strong> The question stays open/s);
+      assert.doesNotMatch(open, /<form/);
+      assert.match(await textOf(bob), /<bdi>ada@acme\.example<\/bdi>: <bdi>Approve<\/bdi>.*It is due\./s);
+      assert.match(await answered(bob, { '/decision': '"approve"' }), /Sent: <bdi>Approve<\/bdi>/);
+      const done = await stack().api.settled(run.run_id);
+      assert.deepEqual([done.status, done.result], ['succeeded', { decision: 'approve' }]);
+      const [receipt, ...more] = done.answers ?? [];
+      assert.deepEqual(
+        [receipt?.by, receipt?.channel, receipt?.answer, more],
+        [{ kind: 'link', recipient: 'bob@acme.example' }, 'link', { decision: 'approve' }, []],
+      );
+      assert.match(await textOf(eve), /sent to <bdi>bob@acme\.example<\/bdi>\. 2 people agreed: /);
     });
 
     test('that is unknown or cut off gets one page', async () => {

@@ -6,6 +6,8 @@ import { type Html, html } from './html.ts';
 
 const SENTENCE_CHARACTERS_MAX = 200;
 const LABEL_CHARACTERS_MAX = 200;
+/** Of an answer without its form. */
+const VALUES_MAX = 20;
 const IDENTIFIER = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 
 /** `run_again` as `Run again`; any other text as it is. Choices that would look alike stay as they are. */
@@ -47,8 +49,21 @@ export function answerSentence(form: Form, answer: JsonObject): string {
   const [only] = given.length === 1 ? given : chosen.length === 1 ? chosen : [];
   if (only !== undefined) return cut(valueWords(only.field, only.value));
   const said = chosen.length > 0 ? chosen : given;
-  if (said.length === 0) return 'no values';
+  if (said.length === 0) return cut(withoutForm(answer));
   return cut(said.map(({ field, value }) => `${labelOf(field)} ${valueWords(field, value)}`).join(', '));
+}
+
+/** Of a question whose form is not kept any more: a single value, or the first of them with their names. */
+function withoutForm(answer: JsonObject): string {
+  const values = Object.entries(answer).slice(0, VALUES_MAX);
+  const [only] = values;
+  if (only === undefined) return 'no values';
+  if (values.length === 1) return valueText(only[1]);
+  return values.map(([name, value]) => `${spelledOut(name)} ${valueText(value)}`).join(', ');
+}
+
+function valueText(value: JsonValue): string {
+  return typeof value === 'string' ? spelledOut(value) : plainWords(value);
 }
 
 function valueWords(field: Field, value: JsonValue): string {

@@ -36,6 +36,10 @@ export interface GivenAnswer {
   readonly by: string;
   /** The recipient whose link gave it; empty for other ways. */
   readonly linkRecipient: string;
+  /** The method's own answer, at the deadline. */
+  readonly timedOut?: boolean;
+  /** All people who gave it together; absent: one answer decided. */
+  readonly agreed?: readonly string[];
   readonly atMs: number;
   /** Empty: it is not known here. */
   readonly answerJson: string;

@@ -24,7 +24,9 @@ export function sentPage(question: AskedQuestion, form: Form, given: GivenAnswer
 export function racedPage(question: AskedQuestion, form: Form): PageContent {
   const { receipt } = question;
   if (receipt === null) return page(question, 'Answered already', OTHER_FIRST);
-  const said = html`<bdi>${receipt.by}</bdi> answered first: <bdi>${words(form, receipt)}</bdi>. Yours was not used.`;
+  const said = receipt.timedOut
+    ? html`${answeredWords(question, form, receipt)} Yours came later and was not used.`
+    : html`<bdi>${receipt.by}</bdi> answered first: <bdi>${words(form, receipt)}</bdi>. Yours was not used.`;
   return page(question, 'Answered already', html`<p role="status"><strong>${said}</strong></p>`);
 }
 
@@ -68,6 +70,13 @@ export function endPage(
   return { ...page(question, 'The link has expired', html`<p><strong>${why}</strong></p>${signIn}`) };
 }
 
+/** The question's rules refuse this visitor's answer. */
+export function notAnAnswererPage(question: AskedQuestion): PageContent {
+  const why = html`<p role="status"><strong>You may not answer this question. Your answer was not used.</strong></p>
+<p>The method lets other people answer it, or not the person who started the run. Ask one of them.</p>`;
+  return { ...page(question, 'You may not answer this question', why), status: 403 };
+}
+
 /** Its content is only on the organization's devices. */
 export function devicePage(question: AskedQuestion): PageContent {
   const text = html`<p>A question waits on the run <bdi>${question.runId}</bdi>. Its content is kept on your organization’s devices, and it is answered there.</p>`;
@@ -87,12 +96,21 @@ export function plainPage(status: number, heading: string, text: string): PageCo
 const OTHER_FIRST = html`<p role="status"><strong>Another answer came first. Yours was not used.</strong></p>`;
 
 function answeredWords({ timeZone }: AskedQuestion, form: Form, given: GivenAnswer): Html {
+  const what = given.answerJson === '' ? null : html`: <bdi>${words(form, given)}</bdi>`;
+  const at = timePart(given.atMs, timeZone);
+  if (given.timedOut) return html`No one answered in time, and the method’s own answer counts${what}, ${at}.`;
   const through =
     given.linkRecipient === ''
       ? html`by <bdi>${given.by}</bdi>`
       : html`through the link sent to <bdi>${given.linkRecipient}</bdi>`;
-  const what = given.answerJson === '' ? html`Answered` : html`Answered: <bdi>${words(form, given)}</bdi>`;
-  return html`${what}, ${timePart(given.atMs, timeZone)}, ${through}.`;
+  const said = given.comment === '' ? null : html` <q dir="auto">${given.comment}</q>`;
+  const agreed =
+    given.agreed === undefined ? null : html` ${given.agreed.length} people agreed: ${names(given.agreed)}.`;
+  return html`Answered${what}, ${at}, ${through}.${said}${agreed}`;
+}
+
+function names(people: readonly string[]): Html[] {
+  return people.map((name, n) => html`${n === 0 ? '' : ', '}<bdi>${name}</bdi>`);
 }
 
 function words(form: Form, { answerJson }: GivenAnswer): string {

@@ -1,32 +1,39 @@
 // Opens links: the link from the notifier, its question from the run, and the names around it from the registry. The
 // run decides whether an answer counts; the link is marked afterwards.
-import type { Clock } from '@methods/base/clock';
+import { isRole } from '@methods/auth/caller';
+import type { UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
-import { AnswerChannel, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import type { ListRecipientsResponse } from '@methods/proto/registry/v1/account_service_pb';
+import { type Actor, AnswerChannel, type RunView } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { LinkCalls } from '../../clients/link-calls.ts';
 import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { NO_ONE } from '../../plugins/request-actor.ts';
 import type { AnswerLinks, OpenedLink } from './answer-links.ts';
-import type { AskedQuestion, GivenAnswer, PageVisitor, SentAnswer } from './asked-question.ts';
+import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
+import { questionOfRun } from './question-of-run.ts';
 
 export interface LinkedQuestionParts {
   readonly links: Pick<LinkCalls, 'open' | 'use'>;
   readonly scheduler: Pick<RunScheduler, 'getRun' | 'answerRun'>;
   readonly registryCalls: Pick<RegistryCalls, 'accounts'>;
   readonly audit: Pick<AuditLog, 'note'>;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 type From = Pick<RequestDoer, 'ip' | 'requestId'>;
 
+interface Found {
+  readonly run: RunView;
+  readonly names: ListRecipientsResponse;
+}
+
 /** No request of a page waits for the run. */
 const UNWATCHED = { wait: null, caller: { id: 'answer_page', gone: false, onGone: () => () => {} } };
-const NAMES_MS = 3_000;
+const REGISTRY_MS = 3_000;
 
 export class LinkedQuestions implements AnswerLinks {
   constructor(private readonly parts: LinkedQuestionParts) {}
@@ -34,36 +41,41 @@ export class LinkedQuestions implements AnswerLinks {
   async open(token: string, requestId: string): Promise<OpenedLink | null> {
     const link = await this.parts.links.open(token);
     if (link === null) return null;
-    const visitor = visitorOf(link);
-    const question = await this.question(link, requestId);
+    const found = await this.find(link, requestId);
+    const person = found === null ? null : personOf(link, found.names);
+    const isOver = person === null && (await this.hasLostAccess(link));
     return {
       orgId: link.orgId,
-      visitor,
-      question,
-      answer: (sent, from) => this.answer(token, link, sent, from),
-      again: async () => (await this.question(link, requestId)) ?? gone(),
+      visitor: isOver ? { ...visitorOf(link), state: 'ended' } : visitorOf(link),
+      question: found === null ? null : asked(link, found),
+      answer: async (sent, from) => {
+        if (found === null || isOver) throw new ServiceError('not_found');
+        const run = await this.answer(token, link, person, sent, from);
+        return asked(link, { ...found, run });
+      },
+      again: async () => asked(link, (await this.find(link, requestId)) ?? gone()),
     };
   }
 
-  private async answer(token: string, link: AnswerLink, sent: SentAnswer, from: From): Promise<AskedQuestion> {
-    const { scheduler, audit, links, clock, logger } = this.parts;
-    const { orgId, runId, questionId, recipient, userId } = link;
-    // The link proves the address: a member who has it is the same person.
-    const actor = { ...NO_ONE, personId: userId, linkRecipient: recipient };
-    const given = { questionId, answerJson: sent.answerJson, actor, channel: AnswerChannel.LINK, comment: '' };
+  private async answer(
+    token: string,
+    link: AnswerLink,
+    person: UserId | null,
+    { answerJson, comment }: SentAnswer,
+    from: From,
+  ): Promise<RunView> {
+    const { scheduler, audit, links, logger } = this.parts;
+    const { orgId, runId, questionId, recipient } = link;
+    const actor = person === null ? { ...NO_ONE, linkRecipient: recipient } : await this.member(link, person);
+    const channel = isAddress(recipient) ? AnswerChannel.LINK : AnswerChannel.CHAT;
+    const given = { questionId, answerJson, actor, channel, comment };
     const run = await scheduler.answerRun({ orgId, runId, requestId: from.requestId }, given, {
       ...UNWATCHED,
       answered: () => {
-        if (userId !== '') {
-          const doer = { kind: 'user', id: userId, ...from } as const;
-          audit.note({
-            orgId,
-            doer,
-            action: 'run.answer',
-            targetId: runId,
-            facts: { question_id: questionId, through: 'link' },
-          });
-        }
+        const doer =
+          person === null ? ({ kind: 'system', id: 'answer_link' } as const) : ({ kind: 'user', id: person } as const);
+        const facts = { question_id: questionId, through: 'link', recipient };
+        audit.note({ orgId, doer: { ...doer, ...from }, action: 'run.answer', targetId: runId, facts });
         return null;
       },
     });
@@ -71,73 +83,67 @@ export class LinkedQuestions implements AnswerLinks {
     await links
       .use(token)
       .catch((error: unknown) => logger.warn({ error, org_id: orgId }, 'a used link is not marked yet'));
-    const receipt = { ...givenBy(recipient), atMs: clock.wallMs(), answerJson: sent.answerJson };
-    const asked = await this.asked(link, run);
-    return { ...asked, state: 'answered', receipt };
+    return run;
   }
 
   /** Null: the run is not kept any more. */
-  private async question(link: AnswerLink, requestId: string): Promise<AskedQuestion | null> {
-    const { orgId, runId } = link;
+  private async find({ orgId, runId, recipient }: AnswerLink, requestId: string): Promise<Found | null> {
+    const { scheduler, registryCalls } = this.parts;
     try {
-      return await this.asked(link, await this.parts.scheduler.getRun({ orgId, runId, requestId }));
+      const run = await scheduler.getRun({ orgId, runId, requestId });
+      const request = { orgId, methodId: run.method, to: [recipient] };
+      return { run, names: await registryCalls.accounts.listRecipients(request, { timeoutMs: REGISTRY_MS }) };
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'not_found') return null;
       throw error;
     }
   }
 
-  private async asked(link: AnswerLink, run: RunView): Promise<AskedQuestion> {
-    const { orgId, runId, questionId } = link;
-    const names = await this.parts.registryCalls.accounts.listRecipients(
-      { orgId, methodId: run.method },
-      { timeoutMs: NAMES_MS },
-    );
-    const open = run.question?.id === questionId ? run.question : null;
-    const isOpen = open !== null && run.status === RunStatus.WAITING;
+  /** The member who has the link's address now: the same person in all rules about people. */
+  private async member({ orgId, recipient }: AnswerLink, userId: UserId): Promise<Actor> {
+    const { member } = await this.parts.registryCalls.accounts.getMember({ orgId, userId }, { timeoutMs: REGISTRY_MS });
+    const { name = '', role = '' } = member ?? {};
     return {
-      orgId,
-      runId,
-      questionId,
-      orgName: names.orgName,
-      methodName: names.methodName === '' ? run.method : names.methodName,
-      timeZone: names.timeZone,
-      step: open?.step ?? '',
-      prompt: open?.prompt ?? '',
-      details: open?.details ?? '',
-      show: open?.show ?? [],
-      formJson: names.contentOnDevices ? '' : (open?.formJson ?? ''),
-      deadlineAtMs: open?.deadlineAtMs ?? 0,
-      timeoutAnswerJson: '',
-      needs: 0,
-      votes: [],
-      // The run keeps none.
-      takesComment: false,
-      ...(isOpen ? { state: 'open', closedAtMs: 0 } : closed(run)),
-      receipt: isOpen ? null : receiptOf(link),
+      ...NO_ONE,
+      personId: userId,
+      email: recipient,
+      name,
+      role: isRole(role) ? role : '',
+      linkRecipient: recipient,
     };
   }
+
+  /** Of a link that was sent to a member. */
+  private async hasLostAccess({ orgId, userId }: AnswerLink): Promise<boolean> {
+    if (userId === '') return false;
+    try {
+      const { member } = await this.parts.registryCalls.accounts.getMember(
+        { orgId, userId },
+        { timeoutMs: REGISTRY_MS },
+      );
+      return member === undefined || member.disabledAtMs > 0;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'not_found') return true;
+      throw error;
+    }
+  }
+}
+
+function asked({ orgId, questionId }: AnswerLink, { run, names }: Found): AskedQuestion {
+  return questionOfRun(run, { orgId, questionId }, names);
+}
+
+function personOf({ recipient }: AnswerLink, { recipients }: ListRecipientsResponse): UserId | null {
+  return recipients.find(({ email }) => email === recipient)?.userId ?? null;
+}
+
+/** Else it is the name of a chat. */
+function isAddress(recipient: string): boolean {
+  return recipient.includes('@');
 }
 
 function gone(): never {
   throw new ServiceError('not_found');
-}
-
-/** How a question ended that its run does not ask any more. */
-function closed(run: RunView): Pick<AskedQuestion, 'state' | 'closedAtMs'> {
-  const closedAtMs = run.timing?.finishedAtMs ?? 0;
-  if (run.status === RunStatus.CANCELLED || run.cancelRequested) return { state: 'cancelled', closedAtMs };
-  const code = run.error?.code ?? run.ending?.code;
-  return { state: code === 'no_answer' ? 'expired' : 'answered', closedAtMs };
-}
-
-function receiptOf({ state, recipient, usedAtMs }: AnswerLink): GivenAnswer | null {
-  if (state !== LinkState.USED) return null;
-  return { ...givenBy(recipient), atMs: usedAtMs, answerJson: '' };
-}
-
-function givenBy(recipient: string): Pick<GivenAnswer, 'by' | 'linkRecipient' | 'comment'> {
-  return { by: recipient, linkRecipient: recipient, comment: '' };
 }
 
 function visitorOf({ state, recipient }: AnswerLink): PageVisitor {

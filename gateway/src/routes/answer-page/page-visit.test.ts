@@ -231,6 +231,13 @@ test('the refusals of the run are shown where a person can act on them', async (
     ],
     [new ServiceError('unavailable'), 503, /could not be sent just now/],
     [new ServiceError('rate_limited'), 429, /could not be sent just now/],
+    [new ServiceError('not_an_answerer'), 403, /You may not answer this question\. Your answer was not used\./],
+    [
+      new ServiceError('vote_final'),
+      200,
+      /Answered: Reject, .* The question stays open until enough people/,
+      { needs: 2, votes: [{ ...APPROVED, linkRecipient: RECIPIENT.name, answerJson: '{"decision":"reject"}' }] },
+    ],
     [new ServiceError('forbidden', 'You started this run.'), 403, /You started this run\./],
     [
       new ServiceError('question_changed'),
@@ -266,6 +273,18 @@ test('a question that has ended says how', () => {
     /Answered: Approve, Mon 23 Nov 2026, 14:31 CET \(13:31 UTC\), through the link sent to ada@acme\.example\./,
   );
   match(seen({ state: 'answered', receipt: APPROVED }), /Answered: Approve, .*, by Grace\./);
+  match(
+    seen({ state: 'answered', receipt: { ...APPROVED, timedOut: true } }),
+    /No one answered in time, and the method’s own answer counts: Approve, Mon 23 Nov/,
+  );
+  match(
+    seen({
+      state: 'answered',
+      formJson: '',
+      receipt: { ...APPROVED, agreed: ['Grace', 'Ada'], comment: 'As agreed.' },
+    }),
+    /Answered: Approve, .*, by Grace\. As agreed\. 2 people agreed: Grace, Ada\./,
+  );
   match(seen({ state: 'cancelled' }), /The run was cancelled\. No answer is needed\./);
   match(seen({ state: 'expired', closedAtMs: NOW_MS }), /This question closed on .* without an answer\./);
   const over = new Visitor(askedQuestion(), { visitor: { ...RECIPIENT, state: 'over' } }).look();

@@ -8,7 +8,7 @@ import { type Typed, typedValues } from '@methods/form/typed-values';
 import { TURN_EFFORT } from '@methods/method/check-value';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
-import { devicePage, endPage, plainPage, racedPage, sentPage } from './end-pages.ts';
+import { devicePage, endPage, notAnAnswererPage, plainPage, racedPage, sentPage } from './end-pages.ts';
 import { COMMENT, COMMENT_CHARACTERS_MAX, confirmPage, type FormPageState, formPage, READ } from './form-page.ts';
 import type { PageContent } from './page-frame.ts';
 import { isPageNonce, pageNonce } from './page-nonce.ts';
@@ -127,6 +127,10 @@ class Post {
         if (question.state === 'answered') return racedPage(question, form);
         return endPage(question, form, { ...visit.visitor, state: 'ended' });
       }
+      case 'vote_final':
+        return endPage(await visit.again(), form, { ...visit.visitor, state: 'used' });
+      case 'not_an_answerer':
+        return notAnAnswererPage(visit.question);
       case 'unavailable':
         return this.confirmPage(NOT_SENT, 503);
       case 'rate_limited':
