@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** On a database of the tests' Postgres, for a cluster whose Postgres no test kills or measures. */
   readonly sharesPostgres?: boolean;
+  /** With an identity provider, so that people can sign in. */
+  readonly signIn?: boolean;
   /** The folder of the methods to publish; that of these tests by default. */
   readonly methods?: string;
 }
@@ -43,12 +45,25 @@ export class Cluster {
     const database = options.sharesPostgres ? await migratedDatabase() : null;
     const dropDatabase = async () => database?.drop();
     const folder = stackFolder('cluster');
-    const { schedulers = 1, gateways = 1, workers = 1, concurrency = 16, env = {}, methods = METHODS } = options;
+    const {
+      schedulers = 1,
+      gateways = 1,
+      workers = 1,
+      concurrency = 16,
+      env = {},
+      signIn = false,
+      methods = METHODS,
+    } = options;
     const args = ['--json', '--port', '0', '--methods', methods];
     const sizes = { schedulers, gateways, workers, concurrency };
     for (const [name, size] of Object.entries(sizes)) args.push(`--${name}`, `${size}`);
     // Steps of these tests leave their marks in files of the test, which a sandbox would hide.
-    const given = { WORKER_SANDBOX: 'off', ...NO_SIGN_IN, ...(database && { POSTGRES_URL: database.url }), ...env };
+    const given = {
+      WORKER_SANDBOX: 'off',
+      ...(signIn ? {} : NO_SIGN_IN),
+      ...(database && { POSTGRES_URL: database.url }),
+      ...env,
+    };
     const stack = new StackProcess({ ...folder, args, env: given });
     try {
       return new Cluster(folder, await stack.ready, stack, dropDatabase);

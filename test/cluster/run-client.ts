@@ -10,8 +10,10 @@ export interface Run {
   readonly attempts: number;
   readonly queued_reason?: string;
   readonly cancel_requested?: boolean;
-  readonly question?: { readonly id: string; readonly step: string };
+  readonly question?: { readonly id: string; readonly step: string; readonly deadline_at: string | null };
   readonly steps: readonly { readonly name: string; readonly status: string; readonly attempt: number | null }[];
+  /** The accepted ones. */
+  readonly answers?: readonly { readonly question_id: string; readonly channel: string; readonly answer?: unknown }[];
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: string; readonly kind: string; readonly message: string };
   /** Of a run that has failed and still cleans up. */

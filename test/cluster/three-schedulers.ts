@@ -42,6 +42,7 @@ async function start(): Promise<ThreeSchedulers> {
     sharesPostgres: true,
     schedulers: 3,
     workers: 2,
+    signIn: true,
     env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
   });
   try {

@@ -16,7 +16,10 @@ export interface PersonOptions {
 }
 
 /** Speaks to the first gateway with a token of the command line. */
-export async function person({ ready }: Stack, { organization = 'Local', ...who }: PersonOptions): Promise<ApiClient> {
+export async function person(
+  { ready }: Pick<Stack, 'ready'>,
+  { organization = 'Local', ...who }: PersonOptions,
+): Promise<ApiClient> {
   const token = await fetchToken(chooseStack(ready.data_dir), { ...who, organization, audience: 'machine' });
   return new ApiClient(ready.base_url, token);
 }
@@ -27,6 +30,6 @@ export function pagesFor({ email, role, organization = 'Local' }: PersonOptions)
 }
 
 /** The value of the session's cookie. */
-export function sessionOf({ ready }: Stack, who: PersonOptions): Promise<string> {
+export function sessionOf({ ready }: Pick<Stack, 'ready'>, who: PersonOptions): Promise<string> {
   return signedInSession(ready.base_url, pagesFor(who));
 }
