@@ -193,8 +193,12 @@ test('questions are answered on a terminal and by --answer, and the exit code sa
   const wrong = await methods('answer', runId, '--answer', '{"go": "perhaps"}');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /go must be/);
-  const end = await json<RunBody>('answer', runId, '--answer', '{"go": false}', '--wait');
+  const comment = ['--comment', 'Not this time.'];
+  const end = await json<RunBody>('answer', runId, '--answer', '{"go": false}', ...comment, '--wait');
   assert.deepEqual(end.result, { first: true, second: false });
+  const receipts = (await methods('runs', 'show', runId)).stdout;
+  assert.match(receipts, /^first: answered by .* on the command line, .*, \{"go":true\}$/m);
+  assert.match(receipts, /^second: answered by .* on the command line, .*, \{"go":false\}\n {4}Not this time\.$/m);
   const repeated = await methods('answer', runId, '--answer', '{"go": false}');
   assert.deepEqual([repeated.code, repeated.stderr], [0, '']);
   assert.match(repeated.stdout, /^Already answered: run_\w{26} is succeeded\.$/m);

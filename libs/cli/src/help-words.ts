@@ -1,4 +1,5 @@
 // The words and the help of the commands whose work takes long to load: help and completion load nothing of it.
+import { COMMENT_OPTION } from './answer/answer-comment.ts';
 import { SERVER_OPTIONS } from './chosen-server/server-options.ts';
 import type { CommandHelp } from './command/command-words.ts';
 import { ENV_FILE, KEY_VARIABLE } from './connect/env-file.ts';
@@ -183,7 +184,7 @@ export const RUNS_WORDS: CommandHelp = {
 
 export const ANSWER_WORDS: CommandHelp = {
   name: 'answer',
-  usage: 'RUN_ID [--answer JSON|@FILE] [--wait] [--server URL]',
+  usage: 'RUN_ID [--answer JSON|@FILE] [--comment TEXT] [--wait] [--server URL]',
   summary: 'Answer the question of a waiting run, and continue it',
   details: [
     'Looks for the run in .methods/runs, then on the server. Without --answer the question is asked on the terminal,',
@@ -192,6 +193,7 @@ export const ANSWER_WORDS: CommandHelp = {
   ],
   options: {
     answer: { value: 'JSON|@FILE', help: 'the answer, an object that fits the form of the question' },
+    ...COMMENT_OPTION,
     wait: { help: 'watch the run on the server after the answer and print its result' },
     ...UPLOAD_OPTIONS,
     ...SERVER_OPTIONS,

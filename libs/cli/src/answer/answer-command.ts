@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { CommandError } from '../errors/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { ANSWER_WORDS } from '../help-words.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
@@ -24,6 +24,8 @@ export const answerCommand: Command = {
     const record = line.text('server') === undefined ? await runs.look(runId) : null;
     if (record === null) return elsewhere(runId, line, context);
     const question = questionOf(record);
+    if (line.text('comment') !== undefined)
+      throw new UsageError('a local run keeps no comment', `${runId} runs on this machine`);
     const option = line.text('answer');
     if (option === undefined && !output.interactive) {
       return show(runId, question, `${runs.dir}/${runId}`, context);

@@ -7,11 +7,19 @@ import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { askOnTerminal } from '../question/ask-on-terminal.ts';
 import { fittingAnswer } from '../question/given-answer.ts';
-import { getRun, isFinished, namingValues, runPath, type ServerQuestion, type ServerRun } from '../runs/server-run.ts';
+import {
+  answerPath,
+  getRun,
+  isFinished,
+  namingValues,
+  type ServerQuestion,
+  type ServerRun,
+} from '../runs/server-run.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { editorOf } from '../terminal/text-editor.ts';
+import { commentOf } from './answer-comment.ts';
 
 /** @throws CommandError `run_finished`, `run_not_waiting`, `question_changed`, `invalid_answer`. */
 export async function answerOnServer(
@@ -21,6 +29,7 @@ export async function answerOnServer(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { output, interrupted, config } = context;
+  const comment = commentOf(line);
   const run = await getRun(api, runId);
   const option = line.text('answer');
   if (option !== undefined && isFinished(run)) {
@@ -40,9 +49,9 @@ export async function answerOnServer(
     output.note(`Not answered. The run still waits:  methods answer ${runId}`);
     return EXIT.waiting;
   }
-  const body = { answer, question_id: question.id };
+  const body = { answer, question_id: question.id, ...comment };
   const { value } = await api
-    .send<ServerRun>('POST', `${runPath(runId)}/answer`, body, { idempotent: true })
+    .send<ServerRun>('POST', answerPath(api, runId), body, { idempotent: true })
     .catch((error: unknown) => {
       throw namingValues(error);
     });
@@ -65,7 +74,7 @@ function questionOf(run: ServerRun): ServerQuestion {
  */
 async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject): Promise<ServerRun> {
   const { value } = await api
-    .send<ServerRun>('POST', `${runPath(run.run_id)}/answer`, { answer }, { idempotent: true })
+    .send<ServerRun>('POST', answerPath(api, run.run_id), { answer }, { idempotent: true })
     .catch((error: unknown) => {
       throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
     });

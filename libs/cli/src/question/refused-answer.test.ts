@@ -100,12 +100,17 @@ test('a wrong answer is refused with the sentence of the check, and the run keep
   match(human.stderr, /is refused: It is within the budget/);
 });
 
-test('an answer with half of a character is refused, and the run keeps waiting', async () => {
+test('an answer with half of a character, or with a comment, is refused, and the run keeps waiting', async () => {
   const run = await folder.json<RunDocument>(['run', 'say.method']);
   const refused = await folder.methods(['answer', run.document.run_id, '--answer', '{"what": "a\\ud83d"}']);
   equal(refused.code, 1);
   match(refused.stderr, /the answer to words does not fit: it holds half of a character at \/what/);
-  const answered = await folder.methods(['answer', run.document.run_id, '--answer', '{"what": "a"}']);
+  const answer = ['answer', run.document.run_id, '--answer', '{"what": "a"}'];
+  // Nothing keeps it here.
+  const commented = await folder.quick([...answer, '--comment', 'why']);
+  deepEqual([commented.code, commented.stdout], [2, '']);
+  match(commented.stderr, /a local run keeps no comment/);
+  const answered = await folder.methods(answer);
   equal(answered.code, 0);
 });
 

@@ -15,6 +15,7 @@ import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
 import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath, type ServerRun } from './server-run.ts';
 import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
+import { showAnswers } from './show-answers.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
 
 type Action = (line: CommandLine, context: CommandContext, runId: string) => Promise<ExitCode>;
@@ -87,6 +88,7 @@ async function show(line: CommandLine, context: CommandContext, runId: string): 
   output.line(`${run.run_id} ${statusWords(run)}`);
   output.line(output.paint('dim', `method ${run.method}, version ${run.version_id}, ${timeOf(run.timing.created_at)}`));
   new ServerRunView(output).list(run);
+  showAnswers(run, output);
   const ended = showRunEnd(run, output);
   return ended === EXIT.waiting ? EXIT.waiting : EXIT.done;
 }

@@ -31,6 +31,33 @@ export interface ServerQuestion {
   readonly show: readonly { readonly path: string; readonly value: JsonValue }[];
   readonly form: JsonObject;
   readonly deadline_at: string | null;
+  readonly needs?: { readonly count: number };
+  readonly votes?: readonly (GivenAnswer & { readonly at: string | null })[];
+}
+
+/** Who answered; null: not known, or an application. */
+export interface ServerParty {
+  readonly kind: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly email?: string;
+  /** Of a link. */
+  readonly recipient?: string;
+}
+
+export interface GivenAnswer {
+  readonly by: ServerParty | null;
+  readonly channel: string;
+  readonly comment?: string;
+  /** Absent: it is long. */
+  readonly answer?: JsonValue;
+}
+
+export interface AcceptedAnswer extends GivenAnswer {
+  readonly step: string;
+  readonly answered_at: string | null;
+  /** The people who decided, where several had to. */
+  readonly votes?: readonly GivenAnswer[];
 }
 
 /** As the server sends it; it has more fields. */
@@ -44,6 +71,7 @@ export interface ServerRun {
   readonly cancel_requested?: boolean;
   readonly steps: readonly ServerStep[];
   readonly question?: ServerQuestion;
+  readonly answers?: readonly AcceptedAnswer[];
   readonly result?: JsonValue;
   readonly error?: { readonly code: string; readonly message: string; readonly step?: string };
   /** Its error, while its cleanup has yet to run. */
@@ -60,11 +88,18 @@ export interface LocalRunOnServer {
   readonly created_at: string;
 }
 
+const PEOPLES_RUNS = '/api/runs';
 /** Takes a service key and a person's token alike. */
 export const RUNS = '/v1/runs';
 
 export function runPath(runId: string): string {
   return `${RUNS}/${encodeURIComponent(runId)}`;
+}
+
+/** Where an answer goes: people's answers as those of the person, where one is known. */
+export function answerPath(api: ServerApi, runId: string): string {
+  const isPerson = api.credentialKind(PEOPLES_RUNS) !== 'none';
+  return `${isPerson ? PEOPLES_RUNS : RUNS}/${encodeURIComponent(runId)}/answer`;
 }
 
 /** A server would answer that the run does not exist, which is misleading. @throws UsageError */

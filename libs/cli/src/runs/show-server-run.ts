@@ -9,6 +9,7 @@ import { plainText } from '../terminal/plain-text.ts';
 import { followRun } from './follow-run.ts';
 import type { ServerRun } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
+import { showVotes } from './show-answers.ts';
 
 /** Shows the run until it has finished or waits for an answer. After an interrupt, the run itself continues. */
 export async function watchToRest(api: ServerApi, runId: string, context: CommandContext): Promise<ExitCode> {
@@ -50,6 +51,7 @@ export function showRunEnd(run: ServerRun, output: Output): ExitCode {
     case 'waiting':
       if (run.question !== undefined) {
         showQuestion(run.question, output);
+        showVotes(run.question, output);
         showForm(run.question, output);
       }
       output.line();
