@@ -30,6 +30,7 @@ describe('a followed organization', () => {
   const follower = {
     run: ({ runId }: { runId: RunId }) => void heard.push(runId),
     began: () => void heard.push('began'),
+    questions: () => {},
     missed: () => void heard.push('missed'),
   };
 
@@ -46,7 +47,7 @@ describe('a followed organization', () => {
 
   function news(node: SchedulerNode | undefined, more: Partial<OrganizationNews>, orgId: OrgId = 'org_a'): void {
     assert.ok(node);
-    const empty = { stepsLeftOut: false, began: false, missed: false };
+    const empty = { stepsLeftOut: false, began: false, missed: false, questions: [] };
     const $typeName = 'methods.scheduler.v1.OrganizationNews';
     organizations.onNews(node, { $typeName, orgId, detail: RESTS, ...empty, ...more });
   }

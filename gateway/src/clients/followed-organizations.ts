@@ -5,12 +5,14 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
-import type { NewsDetail, OrganizationNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { NewsDetail, OrganizationNews, QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { SchedulerNode } from './scheduler-node.ts';
 
 export interface OrganizationFollower {
   /** A state of a run. States of one run may come out of order, and twice. */
   run(run: RunView, stepsLeftOut: boolean): void;
+  /** What happened to the questions of a run, in order. */
+  questions(changes: readonly QuestionNews[]): void;
   /** Everything committed from here on comes, or `missed` does. */
   began(): void;
   /** What was committed before this may not have come. */
@@ -81,7 +83,7 @@ export class FollowedOrganizations {
     }
   }
 
-  onNews(node: SchedulerNode, { orgId, detail, run, stepsLeftOut, began, missed }: OrganizationNews): void {
+  onNews(node: SchedulerNode, { orgId, detail, run, stepsLeftOut, began, missed, questions }: OrganizationNews): void {
     const followed = this.followed.get(keyOf(orgId, detail));
     if (followed === undefined) return;
     if (began) {
@@ -90,6 +92,7 @@ export class FollowedOrganizations {
     }
     if (missed) this.tellMissed(followed);
     if (run !== undefined) followed.follower.run(run, stepsLeftOut);
+    if (questions.length > 0) followed.follower.questions(questions);
   }
 
   /** Every 200 ms while there are any. */

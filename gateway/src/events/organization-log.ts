@@ -2,8 +2,9 @@
 // every reader at its own pace.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { OrganizationFollower } from '../clients/followed-organizations.ts';
-import { type EventText, resyncEvent } from '../views/organization-events.ts';
+import { type EventText, questionEvents, resyncEvent } from '../views/organization-events.ts';
 import { EventRing, type EventRingOptions } from './event-ring.ts';
 
 /** Programs get runs that wait or have finished, whole; people every change, without content. */
@@ -69,6 +70,10 @@ export class OrganizationLog implements OrganizationFollower {
       .finally(() => {
         this.pending--;
       });
+  }
+
+  questions(changes: readonly QuestionNews[]): void {
+    this.add(questionEvents(changes));
   }
 
   began(): void {

@@ -9,8 +9,9 @@ import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import {
   type GatewayItem,
-  type NewsDetail,
+  NewsDetail,
   type OrganizationNewsSchema,
+  QuestionChange,
   RunSchedulerService,
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -95,10 +96,16 @@ export class SchedulerPeer {
     for (const connection of this.connections) connection.send({ callId: 0, item: { case: 'push', value: run } });
   }
 
-  /** As a node does that commits this. */
+  /** As a node does that commits this; of one that waits, people get that it asks. */
   news(orgId: OrgId, detail: NewsDetail, run: RunView, stepsLeftOut = false): void {
     if (!this.followed.has(`${orgId} ${detail}`)) return;
-    this.tell({ orgId, detail, run, stepsLeftOut });
+    const { runId, method, question } = run;
+    const change = QuestionChange.ASKED;
+    const questions =
+      question && detail === NewsDetail.CHANGES
+        ? [{ change, runId, method, questionId: question.id, step: question.step }]
+        : [];
+    this.tell({ orgId, detail, run, stepsLeftOut, questions });
   }
 
   missed(orgId: OrgId, detail: NewsDetail): void {

@@ -1,7 +1,8 @@
 // The events of an organization as server-sent events: runs as programs get them, whole, and as people see them in
 // lists, without content.
 import type { MethodId } from '@methods/base/ids';
-import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { QuestionChange, type QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { jsonString, jsonTime } from './json-text.ts';
 import { runStateJson, runSummaryJson, runViewJson } from './run-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
@@ -20,7 +21,7 @@ export function restEvent(
   return (id) => event('run', id, json);
 }
 
-/** A run that changed, as lists give it, with the steps that changed and what is asked. */
+/** A run that changed, as lists give it, with the steps that changed and the question that is open. */
 export function changeEvents(run: RunView, stepsLeftOut: boolean, nowMs: number): EventText[] {
   const steps = [...shownSteps(run, [], nowMs)].map(({ json }) => json);
   const asked = questionJson(run);
@@ -28,12 +29,37 @@ export function changeEvents(run: RunView, stepsLeftOut: boolean, nowMs: number)
     `${stepsLeftOut ? '' : `,"changed_steps":[${steps.join(',')}]`}` +
     `${asked === null ? '' : `,"question":${asked}`}}`;
   const json = `${runSummaryJson(run, nowMs).slice(0, -1)}${more}`;
-  const events: EventText[] = [(id) => event('run', id, json)];
-  if (asked !== null) {
-    const question = `{"run_id":"${run.runId}","method":"${run.method}","question":${asked}}`;
-    events.push((id) => event('question', id, question));
-  }
-  return events;
+  return [(id) => event('run', id, json)];
+}
+
+const ENDS: Partial<Record<QuestionChange, string>> = {
+  [QuestionChange.ANSWERED]: 'answered',
+  [QuestionChange.EXPIRED]: 'expired',
+  [QuestionChange.CANCELLED]: 'cancelled',
+};
+const EVENTS: Partial<Record<QuestionChange, string>> = {
+  [QuestionChange.ASKED]: 'question',
+  [QuestionChange.CHANGED]: 'question.changed',
+  [QuestionChange.REMINDED]: 'question.reminded',
+  [QuestionChange.ESCALATED]: 'question.escalated',
+};
+
+/** What happened to questions. A change that only later releases know is left out. */
+export function questionEvents(changes: readonly QuestionNews[]): EventText[] {
+  return changes.flatMap((change): EventText[] => {
+    const reason = ENDS[change.change];
+    const name = reason === undefined ? EVENTS[change.change] : 'question.closed';
+    if (name === undefined) return [];
+    const { runId, method, assignee, votes, needs } = change;
+    const people =
+      `${assignee === '' ? '' : `,"assignee":${jsonString(assignee)}`}` +
+      `${needs === 0 ? '' : `,"needs":${needs},"votes_given":${votes}`}`;
+    const asked = askedJson({ ...change, id: change.questionId });
+    const json =
+      `{"run_id":"${runId}","method":"${method}","question":${asked.slice(0, -1)}${people}}` +
+      `${reason === undefined ? '' : `,"reason":"${reason}"`}}`;
+    return [(id) => event(name, id, json)];
+  });
 }
 
 /** A method was published. */
@@ -53,10 +79,14 @@ export function resyncEvent(id: string): string {
 
 // Which question, and until when: the words are for those whose look at the run is in the audit log.
 function questionJson({ status, question }: RunView): string | null {
-  if (status !== RunStatus.WAITING || !question) return null;
+  return status === RunStatus.WAITING && question ? askedJson(question) : null;
+}
+
+function askedJson(asked: Pick<Question, 'id' | 'step' | 'askedAtMs' | 'deadlineAtMs'>): string {
+  const { id, step, askedAtMs, deadlineAtMs } = asked;
   return (
-    `{"id":${jsonString(question.id)},"step":${jsonString(question.step)},"asked_at":${jsonTime(question.askedAtMs)},` +
-    `"deadline_at":${jsonTime(question.deadlineAtMs)}}`
+    `{"id":${jsonString(id)},"step":${jsonString(step)},"asked_at":${jsonTime(askedAtMs)},` +
+    `"deadline_at":${jsonTime(deadlineAtMs)}}`
   );
 }
 

@@ -15,12 +15,15 @@ const ACCESS = 'viewer';
 
 const STREAM = `The first event is \`ready\`, or \`resync\` where the id that the reader brings is not known any more. From then on everything comes, or a \`resync\`: something before it may be missing, so read again what you need. Each event has an id: with \`Last-Event-ID\`, or \`?since=\`, the stream continues after it. Events are kept for 5 minutes, up to 16 MiB an organization. The stream may end at any time: come back with the last id. \`dropped\` gives the reason where the server ended it: \`slow\`, the reader did not read, or \`unauthorized\`, the credential has lost its right. A comment goes out every 15 s.`;
 
-const PROGRAMS = `\`run\` comes whenever a run of the organization begins to wait or finishes: the run as GET gives it; one with more than 500 steps comes without \`steps\`. A person's sign-in gets the events of /api/events instead. ${STREAM}`;
+const QUESTIONS = `\`question\` comes when a run asks, \`question.changed\` when the question is assigned, delegated or gets a vote, \`question.reminded\` and \`question.escalated\` at its times, \`question.closed\` with the \`reason\` \`answered\`, \`expired\` or \`cancelled\`: with the run, and the question’s id, step, times, assignee and votes.`;
 
-const PEOPLE = `\`run\` comes whenever a run of the organization changes: the run as lists give it, with \`changed_steps\` and, while it waits, \`question\` (its id, step and times; read the run for the rest). Changes of a run within a tenth of a second come together. \`question\` comes when a run asks, \`method\` when a version was published. ${STREAM}`;
+const PROGRAMS = `\`run\` comes whenever a run of the organization begins to wait or finishes: the run as GET gives it; one with more than 500 steps comes without \`steps\`. ${QUESTIONS} A person's sign-in gets the events of /api/events instead. ${STREAM}`;
+
+const PEOPLE = `\`run\` comes whenever a run of the organization changes: the run as lists give it, with \`changed_steps\` and, while it waits, \`question\` (its id, step and times; read the run for the rest). Changes of a run within a tenth of a second come together. \`method\` comes when a version was published. ${QUESTIONS} ${STREAM}`;
 
 const EventText = {
-  description: 'Events `ready`, `run`, `question`, `method`, `resync`, `dropped`.',
+  description:
+    'Events `ready`, `run`, `question`, `question.changed`, `question.reminded`, `question.escalated`, `question.closed`, `method`, `resync`, `dropped`.',
   content: { 'text/event-stream': { schema: Type.String() } },
 } as unknown as TSchema;
 

@@ -120,7 +120,7 @@ test('what people see of a run and do to it is in the audit log before they get 
   const runId = await started();
   await viewer('GET', `/api/runs/${runId}`);
   const questionId = book.ask(runId).question?.id;
-  await member('POST', `/api/runs/${runId}/answer`, { answer: 1, question_id: questionId, comment: 'Seen.' });
+  await member('POST', `/api/runs/${runId}/answer`, { answer: {}, question_id: questionId, comment: 'Seen.' });
   await member('POST', `/v1/runs/${runId}/cancel`);
   assert.deepEqual((await actsOn(runId)).sort(), ['run.answer', 'run.cancel', 'run.read', 'run.start']);
   const { body } = await admin('GET', `/api/audit?target=${runId}&action=run.answer`);
@@ -326,8 +326,8 @@ test('people follow all runs of their organization as lists give them, by token 
   const orgId = viewing.organization.id;
   const session = await api.session(orgId, viewing.user.id);
   // No content either where programs get it.
-  const asked = { '/api/events': 'acme', '/api/events?since=': session.headers, '/v1/events': 'acme' };
-  const readers = await Promise.all(Object.entries(asked).map(([path, as]) => api.follow(path, as)));
+  const opened = { '/api/events': 'acme', '/api/events?since=': session.headers, '/v1/events': 'acme' };
+  const readers = await Promise.all(Object.entries(opened).map(([path, as]) => api.follow(path, as)));
   const stranger = await api.follow('/api/events', 'others');
   await until('all begin', () => [...readers, stranger].every(({ names }) => names[0] === 'ready'));
   const run = book.ask(await started());

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { NewsDetail, QuestionChange } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { runs } from '../run/run.fixture.ts';
-import type { Run, StepSummary } from '../run/run.ts';
+import type { Receipt } from '../run/receipt.ts';
+import { person, runs } from '../run/run.fixture.ts';
+import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
 import { OrganizationFollowers } from './organization-followers.ts';
 import type { OrganizationNews } from './organization-news.ts';
 
@@ -61,6 +62,52 @@ describe('followers of an organization', () => {
     const [asked, done, ...more] = gateway.take();
     assert.deepEqual([asked?.run?.question?.prompt, done?.run?.resultJson], ['Go on?', runs.succeeded.resultJson]);
     assert.deepEqual(more, []);
+  });
+
+  test('get what happens to a question: each change of one moment, in order, and without content', () => {
+    const secret = 'do not show';
+    const { waiting } = runs;
+    const open = { ...waiting, question: { ...waiting.question, prompt: secret } } satisfies Run;
+    const as = (change: Partial<OpenQuestion>): Run => ({ ...open, question: { ...open.question, ...change } });
+    const vote = { by: person('ann'), answerJson: JSON.stringify(secret), atMs: 1, channel: null, comment: secret };
+    const receipt = { questionId: 'q_1' } as unknown as Receipt;
+    const changes: [before: Run, after: Run, told: unknown[]][] = [
+      [runs.running, open, [QuestionChange.ASKED, 'q_1', '', 0]],
+      [open, as({ assignee: 'usr_ann', votes: [vote] }), [QuestionChange.CHANGED, 'q_1', 'usr_ann', 1]],
+      [open, as({ reminders: 1 }), [QuestionChange.REMINDED, 'q_1', '', 0]],
+      [as({ reminders: 1 }), as({ reminders: 1, escalatedAtMs: 7 }), [QuestionChange.ESCALATED, 'q_1', '', 0]],
+      [open, { ...runs.queued, answers: [receipt] }, [QuestionChange.ANSWERED, 'q_1', '', 0]],
+      [open, runs.cancelled, [QuestionChange.CANCELLED, 'q_1', '', 0]],
+      [open, runs.failed, [QuestionChange.EXPIRED, 'q_1', '', 0]],
+      // It failed, and cleans up.
+      [open, runs.ending, [QuestionChange.EXPIRED, 'q_1', '', 0]],
+    ];
+    followers.follow(ORG, RESTS, gateway);
+    const people = new Gateway();
+    followers.follow(ORG, CHANGES, people);
+    for (const each of [gateway, people]) each.take();
+    const shown = (news: OrganizationNews[]) =>
+      news.flatMap(({ questions = [] }) =>
+        questions.map(({ change, questionId, assignee, votes }) => [change, questionId, assignee, votes]),
+      );
+    for (const [before, after] of changes) followers.committed(before, after);
+    assert.deepEqual(
+      shown(gateway.take()),
+      changes.map(([, , told]) => told),
+    );
+    clock.forward(100);
+    const seen = people.take();
+    assert.deepEqual(
+      shown(seen),
+      changes.map(([, , told]) => told),
+    );
+    assert.equal(JSON.stringify(seen).includes(secret), false);
+    // A run that continues with another question in the same commit.
+    followers.committed(open, { ...as({ id: 'q_2' }), answers: [receipt] } as Run);
+    assert.deepEqual(shown(gateway.take()), [
+      [QuestionChange.ANSWERED, 'q_1', '', 0],
+      [QuestionChange.ASKED, 'q_2', '', 0],
+    ]);
   });
 
   test('of changes get every state without content, those of a run within a tenth of a second together', () => {

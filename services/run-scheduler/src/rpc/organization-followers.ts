@@ -6,7 +6,7 @@ import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { Run } from '../run/run.ts';
-import { changeNews, type OrganizationNews, restNews } from './organization-news.ts';
+import { changeNews, type OrganizationNews, type QuestionNews, questionNews, restNews } from './organization-news.ts';
 import { Pace } from './pace.ts';
 import { isAtRest } from './run-watchers.ts';
 
@@ -22,7 +22,13 @@ interface Following {
   readonly detail: NewsDetail;
   readonly receiver: NewsReceiver;
   /** Runs that changed since the last push, as they were then and as they are. */
-  changed: Map<string, { readonly before: Run | null; after: Run }>;
+  changed: Map<string, Changed>;
+}
+
+interface Changed {
+  readonly before: Run | null;
+  after: Run;
+  questions: readonly QuestionNews[];
 }
 
 /** Changes go out at once, and then no more often than this. */
@@ -64,9 +70,12 @@ export class OrganizationFollowers {
     const following = this.following.get(after.facts.orgId);
     if (following === undefined) return;
     const rests = isAtRest(after);
+    const questions = questionNews(before, after);
     for (const each of following) {
-      if (each.detail === NewsDetail.CHANGES) this.gather(each, before, after);
-      else if (rests) this.push(each, restNews(after, each.detail));
+      if (each.detail === NewsDetail.CHANGES) this.gather(each, before, after, questions);
+      else if (rests) this.push(each, withQuestions(restNews(after, each.detail), questions));
+      else if (questions.length > 0)
+        this.push(each, withQuestions({ orgId: each.orgId, detail: each.detail }, questions));
     }
   }
 
@@ -81,13 +90,16 @@ export class OrganizationFollowers {
     for (const each of [...this.owed]) if (each.receiver === receiver) this.owe(each);
   }
 
-  private gather(following: Following, before: Run | null, after: Run): void {
+  private gather(following: Following, before: Run | null, after: Run, questions: readonly QuestionNews[]): void {
     const { changed } = following;
     const { runId } = after.facts;
     const known = changed.get(runId);
-    if (known !== undefined) known.after = after;
+    if (known !== undefined) {
+      known.after = after;
+      if (questions.length > 0) known.questions = [...known.questions, ...questions];
+    }
     // One more than go out says that there are too many.
-    else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after });
+    else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after, questions });
     this.pace.run(following.id, CHANGES_EVERY_MS, () => this.tell(following));
   }
 
@@ -95,7 +107,9 @@ export class OrganizationFollowers {
     const { changed, detail } = following;
     following.changed = new Map();
     if (changed.size > CHANGES_MAX) return this.owe(following);
-    for (const { before, after } of changed.values()) this.push(following, changeNews(before, after, detail));
+    for (const { before, after, questions } of changed.values()) {
+      this.push(following, withQuestions(changeNews(before, after, detail), questions));
+    }
   }
 
   private push(following: Following, news: OrganizationNews): void {
@@ -120,4 +134,8 @@ export class OrganizationFollowers {
     if (rest.length > 0) this.following.set(following.orgId, rest);
     else this.following.delete(following.orgId);
   }
+}
+
+function withQuestions(news: OrganizationNews, questions: readonly QuestionNews[]): OrganizationNews {
+  return questions.length === 0 ? news : ({ ...news, questions: [...questions] } as OrganizationNews);
 }

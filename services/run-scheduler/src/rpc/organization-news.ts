@@ -1,14 +1,47 @@
 // What followers of an organization get of a run: the whole run when it comes to rest, or each change without content.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { NewsDetail, OrganizationNewsSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import {
+  type NewsDetail,
+  type OrganizationNewsSchema,
+  QuestionChange,
+  type QuestionNewsSchema,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { type QuestionEvent, questionChanges } from '../run/question-changes.ts';
 import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
 import { runView } from '../wire/run-message.ts';
 
 export type OrganizationNews = MessageInitShape<typeof OrganizationNewsSchema>;
+export type QuestionNews = MessageInitShape<typeof QuestionNewsSchema>;
+
+const CHANGE: Record<QuestionEvent, QuestionChange> = {
+  asked: QuestionChange.ASKED,
+  changed: QuestionChange.CHANGED,
+  reminded: QuestionChange.REMINDED,
+  escalated: QuestionChange.ESCALATED,
+  answered: QuestionChange.ANSWERED,
+  expired: QuestionChange.EXPIRED,
+  cancelled: QuestionChange.CANCELLED,
+};
 
 /** A run with more steps is pushed without them: they are megabytes, and a reader can ask for the run. */
 const STEPS_MAX = 500;
+
+/** What a commit did to the run's question. */
+export function questionNews(before: Run | null, after: Run): readonly QuestionNews[] {
+  return questionChanges(before, after).map(({ event, question }) => ({
+    change: CHANGE[event],
+    questionId: question.id,
+    runId: after.facts.runId,
+    method: after.facts.method,
+    step: question.step,
+    askedAtMs: question.askedAtMs,
+    deadlineAtMs: question.deadlineAtMs ?? 0,
+    assignee: question.assignee ?? '',
+    votes: question.votes?.length ?? 0,
+    needs: question.policy?.needs?.count ?? 0,
+  }));
+}
 
 /** The run as GET gives it. */
 export function restNews(run: Run, detail: NewsDetail): OrganizationNews {

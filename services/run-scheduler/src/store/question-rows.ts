@@ -1,5 +1,6 @@
 // The rows of questions as a change of their run leaves them: asked, changed or closed. Most changes have none.
 import { isForPeople } from '../run/answer-policy.ts';
+import { endOf, openQuestionOf, type QuestionEnd } from '../run/question-changes.ts';
 import { type Receipt, shortPrompt } from '../run/receipt.ts';
 import type { OpenQuestion, Run } from '../run/run.ts';
 import type { Column } from './commit-column.ts';
@@ -13,7 +14,7 @@ export interface QuestionRow {
   readonly receipt: Receipt | null;
 }
 
-export type QuestionState = 'open' | 'answered' | 'expired' | 'cancelled';
+export type QuestionState = 'open' | QuestionEnd;
 
 /** For lists: whom a question is for. */
 export interface PeopleOfQuestion {
@@ -27,8 +28,8 @@ export interface PeopleOfQuestion {
 const NONE: readonly QuestionRow[] = [];
 
 export function questionRowsOf({ before, after }: RunChange): readonly QuestionRow[] {
-  const was = before?.status === 'waiting' ? before.question : null;
-  const is = after.status === 'waiting' ? after.question : null;
+  const was = openQuestionOf(before);
+  const is = openQuestionOf(after);
   if (was === is) return NONE;
   const rows: QuestionRow[] = [];
   if (was !== null && was.id !== is?.id) rows.push(closed(was, after));
@@ -37,9 +38,8 @@ export function questionRowsOf({ before, after }: RunChange): readonly QuestionR
 }
 
 function closed(question: OpenQuestion, run: Run): QuestionRow {
-  const last = run.answers.at(-1);
-  if (last?.questionId === question.id) return { run, question, state: 'answered', receipt: last };
-  return { run, question, state: run.status === 'cancelled' ? 'cancelled' : 'expired', receipt: null };
+  const state = endOf(question, run);
+  return { run, question, state, receipt: state === 'answered' ? (run.answers.at(-1) ?? null) : null };
 }
 
 const ms = (value: number) => Math.round(value);

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJJChZHZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSJXChdHZXRSdW5JbnB1dEZpbGVSZXNwb25zZRItCgRmaWxlGAEgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuSW5wdXRGaWxlEg0KBWNodW5rGAIgASgMIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSLgBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAEjoKBmZvbGxvdxgOIAEoCzIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZvbGxvd09yZ2FuaXphdGlvbkgAEhEKCXVud2F0Y2hlZBgNIAEoCEIGCgRpdGVtIvcCCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIABIvCgVzdGFydBgHIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSAASNgoEbmV3cxgIIAEoCzImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk9yZ2FuaXphdGlvbk5ld3NIAEIGCgRpdGVtImkKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgSEwoLc2hhcmRfY291bnQYBSABKA0iZAoSRm9sbG93T3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIwCgZkZXRhaWwYAiABKA4yIC5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdzRGV0YWlsEgwKBHN0b3AYAyABKAgisQEKEE9yZ2FuaXphdGlvbk5ld3MSDgoGb3JnX2lkGAEgASgJEjAKBmRldGFpbBgCIAEoDjIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5ld3NEZXRhaWwSJAoDcnVuGAMgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIWCg5zdGVwc19sZWZ0X291dBgEIAEoCBINCgViZWdhbhgFIAEoCBIOCgZtaXNzZWQYBiABKAgi8gMKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkSLQoEa2VwdBgMIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLktlcHRTdGVwcxIvCgVmaWxlcxgNIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5hbWVkRmlsZXMSEQoJY2xlYW5zX3VwGA4gASgIEiYKB3N0YXJ0ZXIYDyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvchovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPQoKTmFtZWRGaWxlcxINCgVvd25lchgBIAEoCRIQCghmaWxlX2lkcxgCIAMoCRIOCgZydW5faWQYAyABKAkiKgoJS2VwdFN0ZXBzEg4KBnJ1bl9pZBgBIAEoCRINCgVzdGVwcxgCIAMoCSJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkivAEKCUFuc3dlclJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhMKC3F1ZXN0aW9uX2lkGAMgASgJEhMKC2Fuc3dlcl9qc29uGAQgASgJEiQKBWFjdG9yGAUgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISLgoHY2hhbm5lbBgGIAEoDjIdLm1ldGhvZHMucnVuLnYxLkFuc3dlckNoYW5uZWwSDwoHY29tbWVudBgHIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJRCghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBXN0ZXBzGAMgASgIEhYKDmtub3duX3JldmlzaW9uGAQgASgNIioKCEdldFN0YXJ0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiHAoKVW53YXRjaFJ1bhIOCgZydW5faWQYASABKAkiUwoIUnVuUmVwbHkSJAoDcnVuGAEgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIQCghyZXBsYXllZBgCIAEoCBIPCgd3YXRjaGVkGAMgASgIIpoCCghMaXN0UnVucxIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxIOCgZtZXRob2QYBSABKAkSPgoIbWV0YWRhdGEYBiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0UnVucy5NZXRhZGF0YUVudHJ5EhgKEGNyZWF0ZWRfYWZ0ZXJfbXMYByABKAESGQoRY3JlYXRlZF9iZWZvcmVfbXMYCCABKAEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKB1J1blBhZ2USJQoEcnVucxgBIAMoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEwoLbmV4dF9jdXJzb3IYAiABKAkqWQoKTmV3c0RldGFpbBIbChdORVdTX0RFVEFJTF9VTlNQRUNJRklFRBAAEhUKEU5FV1NfREVUQUlMX1JFU1RTEAESFwoTTkVXU19ERVRBSUxfQ0hBTkdFUxACMuUEChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAESZAoLR2V0UnVuRmlsZXMSKC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1JlcXVlc3QaKS5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1Jlc3BvbnNlMAEScAoPR2V0UnVuSW5wdXRGaWxlEiwubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSW5wdXRGaWxlUmVxdWVzdBotLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bklucHV0RmlsZVJlc3BvbnNlMAESWAoHUHV0RmlsZRIkLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlB1dEZpbGVSZXF1ZXN0GiUubWV0aG9kcy5zY2hlZHVsZXIudjEuUHV0RmlsZVJlc3BvbnNlKAESXAoJRmluZEZpbGVzEiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRmluZEZpbGVzUmVxdWVzdBonLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZpbmRGaWxlc1Jlc3BvbnNlEl8KCkRlbGV0ZUZpbGUSJy5tZXRob2RzLnNjaGVkdWxlci52MS5EZWxldGVGaWxlUmVxdWVzdBooLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkRlbGV0ZUZpbGVSZXNwb25zZWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJJChZHZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSJXChdHZXRSdW5JbnB1dEZpbGVSZXNwb25zZRItCgRmaWxlGAEgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuSW5wdXRGaWxlEg0KBWNodW5rGAIgASgMIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSLgBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAEjoKBmZvbGxvdxgOIAEoCzIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZvbGxvd09yZ2FuaXphdGlvbkgAEhEKCXVud2F0Y2hlZBgNIAEoCEIGCgRpdGVtIvcCCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIABIvCgVzdGFydBgHIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSAASNgoEbmV3cxgIIAEoCzImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk9yZ2FuaXphdGlvbk5ld3NIAEIGCgRpdGVtImkKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgSEwoLc2hhcmRfY291bnQYBSABKA0iZAoSRm9sbG93T3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIwCgZkZXRhaWwYAiABKA4yIC5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdzRGV0YWlsEgwKBHN0b3AYAyABKAgi6AEKEE9yZ2FuaXphdGlvbk5ld3MSDgoGb3JnX2lkGAEgASgJEjAKBmRldGFpbBgCIAEoDjIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5ld3NEZXRhaWwSJAoDcnVuGAMgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIWCg5zdGVwc19sZWZ0X291dBgEIAEoCBINCgViZWdhbhgFIAEoCBIOCgZtaXNzZWQYBiABKAgSNQoJcXVlc3Rpb25zGAcgAygLMiIubWV0aG9kcy5zY2hlZHVsZXIudjEuUXVlc3Rpb25OZXdzIuQBCgxRdWVzdGlvbk5ld3MSNAoGY2hhbmdlGAEgASgOMiQubWV0aG9kcy5zY2hlZHVsZXIudjEuUXVlc3Rpb25DaGFuZ2USEwoLcXVlc3Rpb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg4KBm1ldGhvZBgEIAEoCRIMCgRzdGVwGAUgASgJEhMKC2Fza2VkX2F0X21zGAYgASgBEhYKDmRlYWRsaW5lX2F0X21zGAcgASgBEhAKCGFzc2lnbmVlGAggASgJEg0KBXZvdGVzGAkgASgNEg0KBW5lZWRzGAogASgNIvIDCghTdGFydFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSEwoLaW5wdXRzX2pzb24YBCABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgFIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgGIAEoDBITCgt3ZWJob29rX3VybBgHIAEoCRIOCgZrZXlfaWQYCCABKAkSKwoJYW5zd2VyX2J5GAkgASgOMhgubWV0aG9kcy5ydW4udjEuQW5zd2VyZXISPgoIbWV0YWRhdGEYCiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bi5NZXRhZGF0YUVudHJ5Eg0KBW5lZWRzGAsgAygJEi0KBGtlcHQYDCABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5LZXB0U3RlcHMSLwoFZmlsZXMYDSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5OYW1lZEZpbGVzEhEKCWNsZWFuc191cBgOIAEoCBImCgdzdGFydGVyGA8gASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIj0KCk5hbWVkRmlsZXMSDQoFb3duZXIYASABKAkSEAoIZmlsZV9pZHMYAiADKAkSDgoGcnVuX2lkGAMgASgJIioKCUtlcHRTdGVwcxIOCgZydW5faWQYASABKAkSDQoFc3RlcHMYAiADKAkiTQoJTG9va3VwUnVuEg4KBm9yZ19pZBgBIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAIgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAMgASgMIigKBkdldFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIrwBCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCRIkCgVhY3RvchgFIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBiABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYByABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiUQoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRINCgVzdGVwcxgDIAEoCBIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDSIqCghHZXRTdGFydBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIlMKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgSDwoHd2F0Y2hlZBgDIAEoCCKaAgoITGlzdFJ1bnMSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSDgoGbWV0aG9kGAUgASgJEj4KCG1ldGFkYXRhGAYgAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnMuTWV0YWRhdGFFbnRyeRIYChBjcmVhdGVkX2FmdGVyX21zGAcgASgBEhkKEWNyZWF0ZWRfYmVmb3JlX21zGAggASgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCgdSdW5QYWdlEiUKBHJ1bnMYASADKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhMKC25leHRfY3Vyc29yGAIgASgJKlkKCk5ld3NEZXRhaWwSGwoXTkVXU19ERVRBSUxfVU5TUEVDSUZJRUQQABIVChFORVdTX0RFVEFJTF9SRVNUUxABEhcKE05FV1NfREVUQUlMX0NIQU5HRVMQAiqAAgoOUXVlc3Rpb25DaGFuZ2USHwobUVVFU1RJT05fQ0hBTkdFX1VOU1BFQ0lGSUVEEAASGQoVUVVFU1RJT05fQ0hBTkdFX0FTS0VEEAESGwoXUVVFU1RJT05fQ0hBTkdFX0NIQU5HRUQQAhIcChhRVUVTVElPTl9DSEFOR0VfUkVNSU5ERUQQAxIdChlRVUVTVElPTl9DSEFOR0VfRVNDQUxBVEVEEAQSHAoYUVVFU1RJT05fQ0hBTkdFX0FOU1dFUkVEEAUSGwoXUVVFU1RJT05fQ0hBTkdFX0VYUElSRUQQBhIdChlRVUVTVElPTl9DSEFOR0VfQ0FOQ0VMTEVEEAcy5QQKE1J1blNjaGVkdWxlclNlcnZpY2USXQoIRXhjaGFuZ2USJS5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlcXVlc3QaJi5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlc3BvbnNlKAEwARJkCgtHZXRSdW5GaWxlcxIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkZpbGVzUmVxdWVzdBopLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkZpbGVzUmVzcG9uc2UwARJwCg9HZXRSdW5JbnB1dEZpbGUSLC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Gi0ubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSW5wdXRGaWxlUmVzcG9uc2UwARJYCgdQdXRGaWxlEiQubWV0aG9kcy5zY2hlZHVsZXIudjEuUHV0RmlsZVJlcXVlc3QaJS5tZXRob2RzLnNjaGVkdWxlci52MS5QdXRGaWxlUmVzcG9uc2UoARJcCglGaW5kRmlsZXMSJi5tZXRob2RzLnNjaGVkdWxlci52MS5GaW5kRmlsZXNSZXF1ZXN0GicubWV0aG9kcy5zY2hlZHVsZXIudjEuRmluZEZpbGVzUmVzcG9uc2USXwoKRGVsZXRlRmlsZRInLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkRlbGV0ZUZpbGVSZXF1ZXN0GigubWV0aG9kcy5zY2hlZHVsZXIudjEuRGVsZXRlRmlsZVJlc3BvbnNlYgZwcm90bzM", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.scheduler.v1.PutFileRequest
@@ -658,6 +658,13 @@ export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> 
    * @generated from field: bool missed = 6;
    */
   missed: boolean;
+
+  /**
+   * What happened to the questions of a run, in order; also without `run`.
+   *
+   * @generated from field: repeated methods.scheduler.v1.QuestionNews questions = 7;
+   */
+  questions: QuestionNews[];
 };
 
 /**
@@ -666,6 +673,76 @@ export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> 
  */
 export const OrganizationNewsSchema: GenMessage<OrganizationNews> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
+
+/**
+ * Without content.
+ *
+ * @generated from message methods.scheduler.v1.QuestionNews
+ */
+export type QuestionNews = Message<"methods.scheduler.v1.QuestionNews"> & {
+  /**
+   * @generated from field: methods.scheduler.v1.QuestionChange change = 1;
+   */
+  change: QuestionChange;
+
+  /**
+   * @generated from field: string question_id = 2;
+   */
+  questionId: QuestionId;
+
+  /**
+   * @generated from field: string run_id = 3;
+   */
+  runId: RunId;
+
+  /**
+   * @generated from field: string method = 4;
+   */
+  method: ProductionId;
+
+  /**
+   * @generated from field: string step = 5;
+   */
+  step: string;
+
+  /**
+   * @generated from field: double asked_at_ms = 6;
+   */
+  askedAtMs: number;
+
+  /**
+   * 0: waits until answered or cancelled.
+   *
+   * @generated from field: double deadline_at_ms = 7;
+   */
+  deadlineAtMs: number;
+
+  /**
+   * A person's id, usr_..., or the one e-mail address that is asked; empty: no one.
+   *
+   * @generated from field: string assignee = 8;
+   */
+  assignee: string;
+
+  /**
+   * Votes given, and how many equal ones decide; 0 of 0: one answer decides.
+   *
+   * @generated from field: uint32 votes = 9;
+   */
+  votes: number;
+
+  /**
+   * @generated from field: uint32 needs = 10;
+   */
+  needs: number;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.QuestionNews.
+ * Use `create(QuestionNewsSchema)` to create a new message.
+ */
+export const QuestionNewsSchema: GenMessage<QuestionNews> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
 
 /**
  * @generated from message methods.scheduler.v1.StartRun
@@ -770,7 +847,7 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
  * Use `create(StartRunSchema)` to create a new message.
  */
 export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
 
 /**
  * The files that inputs name; the run keeps them.
@@ -803,7 +880,7 @@ export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
  * Use `create(NamedFilesSchema)` to create a new message.
  */
 export const NamedFilesSchema: GenMessage<NamedFiles> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
 
 /**
  * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
@@ -827,7 +904,7 @@ export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
  * Use `create(KeptStepsSchema)` to create a new message.
  */
 export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
 
 /**
  * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
@@ -858,7 +935,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
  * Use `create(LookupRunSchema)` to create a new message.
  */
 export const LookupRunSchema: GenMessage<LookupRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
 
 /**
  * @generated from message methods.scheduler.v1.GetRun
@@ -880,7 +957,7 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
  * Use `create(GetRunSchema)` to create a new message.
  */
 export const GetRunSchema: GenMessage<GetRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
 
 /**
  * @generated from message methods.scheduler.v1.AnswerRun
@@ -933,7 +1010,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
  * Use `create(AnswerRunSchema)` to create a new message.
  */
 export const AnswerRunSchema: GenMessage<AnswerRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
 
 /**
  * @generated from message methods.scheduler.v1.CancelRun
@@ -955,7 +1032,7 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
  * Use `create(CancelRunSchema)` to create a new message.
  */
 export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
 
 /**
  * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
@@ -993,7 +1070,7 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  * Use `create(WatchRunSchema)` to create a new message.
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
 
 /**
  * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
@@ -1017,7 +1094,7 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
  * Use `create(GetStartSchema)` to create a new message.
  */
 export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -1034,7 +1111,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 29);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -1065,7 +1142,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 29);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 30);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -1127,7 +1204,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 30);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 31);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor says that
@@ -1156,7 +1233,7 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 31);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 32);
 
 /**
  * How much of each run a follower of an organization gets.
@@ -1189,6 +1266,59 @@ export enum NewsDetail {
  */
 export const NewsDetailSchema: GenEnum<NewsDetail> = /*@__PURE__*/
   enumDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
+
+/**
+ * @generated from enum methods.scheduler.v1.QuestionChange
+ */
+export enum QuestionChange {
+  /**
+   * @generated from enum value: QUESTION_CHANGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_ASKED = 1;
+   */
+  ASKED = 1,
+
+  /**
+   * Assigned, delegated, or answered by one of several people.
+   *
+   * @generated from enum value: QUESTION_CHANGE_CHANGED = 2;
+   */
+  CHANGED = 2,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_REMINDED = 3;
+   */
+  REMINDED = 3,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_ESCALATED = 4;
+   */
+  ESCALATED = 4,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_ANSWERED = 5;
+   */
+  ANSWERED = 5,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_EXPIRED = 6;
+   */
+  EXPIRED = 6,
+
+  /**
+   * @generated from enum value: QUESTION_CHANGE_CANCELLED = 7;
+   */
+  CANCELLED = 7,
+}
+
+/**
+ * Describes the enum methods.scheduler.v1.QuestionChange.
+ */
+export const QuestionChangeSchema: GenEnum<QuestionChange> = /*@__PURE__*/
+  enumDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the
