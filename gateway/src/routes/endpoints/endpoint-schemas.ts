@@ -5,7 +5,7 @@ import { Party } from '../methods/method-schemas.ts';
 const Closed = { additionalProperties: false } as const;
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 
-const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Its name; no two endpoints share one.' });
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Without @; no two endpoints share one.' });
 const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'https, to a public host.' });
 const Format = Type.Unsafe<string>({
   type: 'string',

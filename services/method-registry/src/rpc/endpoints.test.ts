@@ -118,6 +118,7 @@ describe('endpoints', () => {
     for (const bad of [
       { name: '' },
       { name: 'x'.repeat(201) },
+      { name: 'ada@example.com' },
       { name: 'App' },
       { format: 'discord' },
       { url: '' },
@@ -129,6 +130,7 @@ describe('endpoints', () => {
       await rejects(create(bad), { code: 'invalid_request' }, JSON.stringify(bad).slice(0, 60));
     }
     const change = (more: object) => registry.endpoints.changeEndpoint({ orgId, endpointId, doer, ...more });
+    await rejects(change({ name: 'ada@example.com' }), { code: 'invalid_request' });
     await rejects(change({ name: 'Other' }), { code: 'invalid_request' });
     await rejects(change({ events: { events: [] } }), { code: 'invalid_request' });
   });

@@ -50,7 +50,7 @@ export class Endpoints {
     const endpoint = await this.endpoints.create({
       orgId,
       endpointId,
-      name: boundedText('name', request.name, NAME),
+      name: endpointName(request.name),
       format,
       sealedUrl: this.secrets.sealUrl({ orgId, endpointId }, url),
       shownUrl: shownUrl(format, url),
@@ -67,7 +67,7 @@ export class Endpoints {
     const act = actOf(request);
     const { name, url, events, paused } = request;
     const changed = await this.endpoints.change(act, {
-      name: name === undefined ? null : boundedText('name', name, NAME),
+      name: name === undefined ? null : endpointName(name),
       url: url === undefined ? null : await this.sealedUrl(act, boundedText('url', url, URL_TEXT)),
       events: events === undefined ? null : endpointEvents(events.events),
       paused: paused ?? null,
@@ -153,4 +153,12 @@ function endpointMessage(endpoint: Endpoint) {
     createdBy: { ...endpoint.createdBy },
     earlierUntilMs: endpoint.earlierUntil?.getTime() ?? 0,
   };
+}
+
+/** A chat's answers carry the endpoint's name: it must not read as the address of a person. */
+function endpointName(text: string): string {
+  const name = boundedText('name', text, NAME);
+  if (!name.includes('@')) return name;
+  const message = 'The name of an endpoint has no @.';
+  throw new ServiceError('invalid_request', message, { findings: [{ path: '/name', code: 'name_at', message }] });
 }
