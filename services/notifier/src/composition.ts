@@ -16,14 +16,17 @@ import { askSettings } from '@methods/rpc/ask-settings';
 import { rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { container } from 'tsyringe';
+import type { NewLink } from './answer-link/answer-link.ts';
 import { followRegistry } from './bus/registry-changes.ts';
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
+import { answerAddress } from './chat/answer-address.ts';
 import { chatMessage } from './chat/chat-message.ts';
 import type { Config } from './config.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
 import { linkService } from './rpc/link-service.ts';
 import { notifierService } from './rpc/notifier-service.ts';
+import { storeLinks } from './store/answer-links.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
 import { recordTries } from './store/record-tries.ts';
@@ -90,11 +93,13 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const servers = new NameServers({ servers: config.nameServers, clock });
   const local = config.webhookUrls.allowPrivate ? new LocalNames({ clock }) : null;
   const resolver = new NameResolver({ ask: (name) => servers.ask(name), clock, local });
+  const chatLinks = { links: config.links, storeLink: (link: NewLink) => storeLinks(sql, [link]), clock };
   const sender = new WebhookSender({
     policy: config.webhookUrls,
     secrets,
     endpoints,
-    chatMessage: async (delivery, format) => chatMessage(delivery, format, null),
+    chatMessage: async (delivery, format, name) =>
+      chatMessage(delivery, format, await answerAddress(chatLinks, delivery, name)),
     hosts,
     resolve: resolver.resolve,
     places: new AddressPlaces({ ...ADDRESS_PLACES, clock }),

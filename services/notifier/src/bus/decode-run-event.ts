@@ -2,9 +2,9 @@
 // refused by itself and cannot delay a batch.
 import { isId } from '@methods/base/ids';
 import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
-import { Answerer } from '@methods/proto/run/v1/run_pb';
+import { Answerer, type Question as QuestionMessage } from '@methods/proto/run/v1/run_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import type { ClosedQuestion, RunChange, RunEvent } from '../delivery/run-event.ts';
+import type { ClosedQuestion, Question, RunChange, RunEvent } from '../delivery/run-event.ts';
 
 export type DecodedEvent =
   | { readonly ok: true; readonly outboxId: string; readonly event: RunEvent }
@@ -55,8 +55,7 @@ function changeOf(message: RunEventMessage): RunChange | string {
     case 'question.escalated': {
       const { question, event } = message;
       if (question === undefined) return 'no question';
-      const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
-      return { event, question: { ...question, show } };
+      return { event, question: questionOf(question) };
     }
     case 'succeeded':
       return { event: 'succeeded', resultJson: message.resultJson };
@@ -72,4 +71,11 @@ function changeOf(message: RunEventMessage): RunChange | string {
     default:
       return 'unknown event';
   }
+}
+
+function questionOf({ policy, ...question }: QuestionMessage): Question {
+  const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
+  if (policy === undefined) return { ...question, show };
+  const forPeople = policy.to.length > 0 || policy.notStarter || policy.needs > 0;
+  return { ...question, show, rules: { forPeople } };
 }

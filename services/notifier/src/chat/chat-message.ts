@@ -9,7 +9,21 @@ export type ChatFormat = Exclude<EndpointFormat, 'webhook'>;
 
 const MESSAGES = { slack: slackMessage, teams: teamsMessage } as const;
 
+export interface ChatMessage {
+  readonly body: Buffer;
+  /** What a chat may repeat in its answer, and no one else may see. */
+  readonly secrets: readonly string[];
+}
+
 /** `answerUrl`: where the delivery's question is answered; null: there is none. */
-export function chatMessage({ body }: Pick<ClaimedDelivery, 'body'>, format: ChatFormat, answerUrl: string | null) {
-  return Buffer.from(JSON.stringify(MESSAGES[format](chatNotice(body, answerUrl))), 'utf8');
+export function chatMessage(
+  { body }: Pick<ClaimedDelivery, 'body'>,
+  format: ChatFormat,
+  answerUrl: string | null,
+): ChatMessage {
+  const token = answerUrl?.split('/a/')[1];
+  return {
+    body: Buffer.from(JSON.stringify(MESSAGES[format](chatNotice(body, answerUrl))), 'utf8'),
+    secrets: token === undefined ? [] : [token],
+  };
 }

@@ -37,7 +37,11 @@ function ownDelivery(event: DeliveredEvent, deliveryId: DeliveryId): PlannedDeli
 }
 
 function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
-  const whole = webhookBody(event, deliveryId);
+  const { change } = event;
+  const isForPeople = 'question' in change && change.question.rules?.forPeople === true;
+  // Only chats have the button of an answer.
+  const more = isForPeople && target.format !== 'webhook' ? [['people_only', 'true'] as const] : [];
+  const whole = webhookBody(event, deliveryId, more);
   const fits = whole.length <= ENDPOINT_BODY_BYTES_MAX;
   return {
     ...factsOf(event, deliveryId),
@@ -46,7 +50,7 @@ function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliver
     kind: kindOf(target),
     host: hostOf(target.url),
     keyId: '',
-    body: fits ? whole : webhookBody(withoutContent(event), deliveryId),
+    body: fits ? whole : webhookBody(withoutContent(event), deliveryId, more),
   };
 }
 

@@ -64,6 +64,13 @@ export interface Question {
   readonly askedAtMs: number;
   /** 0: waits until answered or cancelled. */
   readonly deadlineAtMs: number;
+  /** Absent: anyone in the organization may answer, and so may a program. */
+  readonly rules?: QuestionRules;
+}
+
+export interface QuestionRules {
+  /** Only certain people, or several of them, may answer. */
+  readonly forPeople: boolean;
 }
 
 export interface RunError {

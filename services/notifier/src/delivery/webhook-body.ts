@@ -12,8 +12,12 @@ const STATUS: Readonly<Record<EventName, string>> = {
   cancelled: 'cancelled',
 };
 
-/** Members that do not apply are absent, unknown times are null. */
-export function webhookBody(event: DeliveredEvent, deliveryId: DeliveryId): Buffer {
+/** Members that do not apply are absent, unknown times are null. `more`: further members. */
+export function webhookBody(
+  event: DeliveredEvent,
+  deliveryId: DeliveryId,
+  more: readonly (readonly [string, string | undefined])[] = [],
+): Buffer {
   const body = jsonObject([
     ['event', JSON.stringify(event.change.event)],
     ['delivery_id', JSON.stringify(deliveryId)],
@@ -25,6 +29,7 @@ export function webhookBody(event: DeliveredEvent, deliveryId: DeliveryId): Buff
     ...changeMembers(event),
     ['content_left_out', event.contentLeftOut ? 'true' : undefined],
     ['created_at', timeJson(event.createdAtMs)],
+    ...more,
   ]);
   return Buffer.from(body, 'utf8');
 }

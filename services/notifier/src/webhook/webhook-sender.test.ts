@@ -51,7 +51,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
     policy: { allowPrivate: true, ports: [] },
     secrets: { get: async () => SECRET },
     endpoints: { get: async () => [] },
-    chatMessage: async ({ body }) => body,
+    chatMessage: async ({ body }) => ({ body, secrets: [] }),
     hosts: { get: async () => [] },
     resolve: at('127.0.0.1'),
     places: { enter: async () => () => {} },

@@ -5,7 +5,8 @@ import type { Clock } from '@methods/base/clock';
 import type { EndpointId, KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
-import type { ChatFormat } from '../chat/chat-message.ts';
+import type { ChatFormat, ChatMessage } from '../chat/chat-message.ts';
+import { hideSecrets } from '../chat/hide-secrets.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import { type EndpointTarget, secretsOf } from '../delivery/endpoint-target.ts';
 import type { AddressPlaces } from './address-places.ts';
@@ -33,7 +34,7 @@ export interface WebhookSenderOptions {
   readonly secrets: Pick<RegistryAnswers<[orgId: OrgId, keyId: KeyId | ''], string>, 'get'>;
   readonly endpoints: Pick<RegistryAnswers<[orgId: OrgId], readonly EndpointTarget[]>, 'get'>;
   /** The message of a chat. Rejects with TryFailed, or when its link cannot be made right now. */
-  readonly chatMessage: (delivery: ClaimedDelivery, format: ChatFormat, name: string) => Promise<Buffer>;
+  readonly chatMessage: (delivery: ClaimedDelivery, format: ChatFormat, name: string) => Promise<ChatMessage>;
   /** Host names the organization sends webhooks to; empty: any. */
   readonly hosts: Pick<RegistryAnswers<[orgId: OrgId], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
@@ -122,9 +123,9 @@ export class WebhookSender {
       const secrets = secretsOf(target, clock.wallMs());
       return { url, body: delivery.body, secrets, shown: (answer) => answer };
     }
-    const body = await chatMessage(delivery, format, name);
-    // The URL is the secret of a chat: an answer that repeats it is not kept so.
-    const shown = (answer: string) => answer.replaceAll(url, '…').replaceAll(pathOf(url), '…');
+    const { body, secrets } = await chatMessage(delivery, format, name);
+    // The URL is the secret of a chat, and so is the link in a message: an answer that repeats them is not kept so.
+    const shown = (answer: string) => hideSecrets(answer, [url, pathOf(url), ...secrets]);
     return { url, body, secrets: [], shown };
   }
 

@@ -1,0 +1,40 @@
+// Where the button of a chat's message leads. Anyone who sees the message may follow it: a question without rules about
+// people is answered by a link of its own, in the name of the endpoint, and one with such rules begins with sign-in.
+import type { Clock } from '@methods/base/clock';
+import type { QuestionId } from '@methods/base/ids';
+import { linkExpiresAtMs, type NewLink } from '../answer-link/answer-link.ts';
+import { type LinkSettings, makeLink } from '../answer-link/link-token.ts';
+import type { ClaimedDelivery } from '../delivery/delivery.ts';
+
+export interface AnswerAddressParts {
+  /** Null: there are no answer links. */
+  readonly links: LinkSettings | null;
+  /** Durable when it resolves; a known link stays. */
+  readonly storeLink: (link: NewLink) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** The members of a stored body that say where a question is answered. */
+interface AskingBody {
+  readonly people_only?: true;
+  readonly question?: { readonly id: QuestionId; readonly deadline_at: string | null };
+}
+
+/** Null: the event asks nothing, or there are no links. The link is stored before it is returned. */
+export async function answerAddress(
+  { links, storeLink, clock }: AnswerAddressParts,
+  { orgId, runId, body }: Pick<ClaimedDelivery, 'orgId' | 'runId' | 'body'>,
+  endpointName: string,
+): Promise<string | null> {
+  const { people_only: peopleOnly, question } = JSON.parse(body.toString('utf8')) as AskingBody;
+  if (links === null || question === undefined) return null;
+  const { id: questionId, deadline_at: deadline } = question;
+  if (peopleOnly) {
+    const page = `/inbox?question=${encodeURIComponent(questionId)}`;
+    return `${links.publicUrl}/auth/login?return_to=${encodeURIComponent(page)}`;
+  }
+  const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: endpointName, n: 0 });
+  const expiresAtMs = linkExpiresAtMs(deadline === null ? 0 : Date.parse(deadline), clock.wallMs());
+  await storeLink({ orgId, tokenSha256, runId, questionId, recipient: endpointName, userId: '', expiresAtMs });
+  return url;
+}
