@@ -109,6 +109,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./keys/keys-command.ts')).keysCommand,
   },
   {
+    name: 'endpoints',
+    summary: 'Send the events of all runs to webhooks and chats',
+    words: async () => (await import('./help-words.ts')).ENDPOINTS_WORDS,
+    load: async () => (await import('./endpoints/endpoints-command.ts')).endpointsCommand,
+  },
+  {
     name: 'connect',
     summary: 'Let an app start a method: a key in its .env, and the code',
     words: async () => (await import('./help-words.ts')).CONNECT_WORDS,

@@ -157,6 +157,7 @@ export const START_WORDS: CommandHelp = {
 
 export const RUN_STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 
+const ENDPOINT_ACTIONS = ['list', 'create', 'rotate', 'pause', 'resume', 'delete', 'deliveries', 'resend'];
 const RUN_ACTIONS = ['list', 'show', 'watch', 'cancel', 'rerun'];
 
 export const RUNS_WORDS: CommandHelp = {
@@ -180,6 +181,50 @@ export const RUNS_WORDS: CommandHelp = {
   },
   operands: { min: 1, max: 2, word: 'list, show, watch, cancel or rerun', choices: RUN_ACTIONS },
   examples: ['methods runs list --status failed', 'methods runs watch run_01kf3p7c5m8x2q9t4v6w0y1z2a'],
+};
+
+export const ENDPOINT_EVENTS = [
+  'needs_input',
+  'question.reminded',
+  'question.escalated',
+  'succeeded',
+  'failed',
+  'cancelled',
+];
+
+export const ENDPOINTS_WORDS: CommandHelp = {
+  name: 'endpoints',
+  usage:
+    'list | create --name NAME --url URL [--format F] [--event E]… | rotate ID [--overlap TIME] | pause ID | resume ID | delete ID | deliveries [--status S] | resend [ID…] [--status S]',
+  summary: 'Send the events of all runs to webhooks and chats',
+  details: [
+    'create makes an endpoint and prints the secret that signs its webhooks, once; a chat has none. Without --event a',
+    'webhook gets every event, and a chat questions and failures. rotate gives it a new secret, while the earlier one signs',
+    'too for a day, or for --overlap. deliveries lists what was sent with the last answer, and resend sends it again: by ids',
+    'of deliveries, or all of a status. Admins only, but for deliveries and resend.',
+  ],
+  options: {
+    name: { value: 'NAME', help: 'create: of the new endpoint, without @' },
+    url: { value: 'URL', help: 'create: where it leads; that of a chat is a secret' },
+    format: { value: 'FORMAT', help: 'create: webhook (default), slack or teams' },
+    event: { value: 'EVENT', many: true, help: `create: ${ENDPOINT_EVENTS.slice(0, -1).join(', ')} or cancelled` },
+    overlap: { value: 'TIME', help: 'rotate: how long earlier secrets sign too, such as 2h; at most 7d' },
+    status: { value: 'STATUS', help: 'deliveries, resend: pending, delivered, exhausted or stopped' },
+    endpoint: { value: 'ENDPOINT_ID', help: 'deliveries, resend: only those to it' },
+    run: { value: 'RUN_ID', help: 'deliveries: only those of this run' },
+    ...PAGE_OPTIONS,
+    ...SERVER_OPTIONS,
+  },
+  operands: {
+    min: 1,
+    max: 201,
+    word: 'list, create, rotate, pause, resume, delete, deliveries or resend',
+    choices: ENDPOINT_ACTIONS,
+  },
+  examples: [
+    'methods endpoints create --name "On call" --url https://hooks.example.com/methods --event failed',
+    'methods endpoints resend --status exhausted',
+  ],
 };
 
 export const ANSWER_WORDS: CommandHelp = {
