@@ -37,30 +37,30 @@ function finishedRun(resultJson = '{}'): RunView {
 test('a pushed run is read by the organization that started it, whichever came first', () => {
   const { pushed } = pushedRuns();
   const [before, after, nobodys] = [finishedRun(), finishedRun(), finishedRun()];
-  pushed.belongs(before.runId, 'org_a');
+  pushed.belongs('org_a', before.runId);
   pushed.put(before);
   pushed.put(after);
-  pushed.belongs(after.runId, 'org_a');
+  pushed.belongs('org_a', after.runId);
   pushed.put(nobodys);
-  assert.equal(pushed.finished(before.runId, 'org_a'), before);
-  assert.equal(pushed.finished(after.runId, 'org_a'), after);
-  assert.equal(pushed.finished(before.runId, 'org_b'), null);
-  assert.equal(pushed.finished(nobodys.runId, 'org_a'), null);
+  assert.equal(pushed.finished('org_a', before.runId), before);
+  assert.equal(pushed.finished('org_a', after.runId), after);
+  assert.equal(pushed.finished('org_b', before.runId), null);
+  assert.equal(pushed.finished('org_a', nobodys.runId), null);
 });
 
 test('an older state never replaces a newer one', () => {
   const { pushed } = pushedRuns();
   const run = finishedRun();
-  pushed.belongs(run.runId, 'org_a');
+  pushed.belongs('org_a', run.runId);
   pushed.put(run);
   pushed.put({ ...run, status: RunStatus.WAITING, revision: run.revision - 1 });
-  assert.equal(pushed.finished(run.runId, 'org_a'), run);
+  assert.equal(pushed.finished('org_a', run.runId), run);
 });
 
 test('runs are kept for half a minute', () => {
   const { pushed, time } = pushedRuns();
   const run = finishedRun();
-  pushed.belongs(run.runId, 'org_a');
+  pushed.belongs('org_a', run.runId);
   pushed.put(run);
   time.nowMs = 29_000;
   pushed.trim();
@@ -88,7 +88,7 @@ test('one organization fills its share and drops no run of another', () => {
   const result = `"${'x'.repeat(1024 * 1024)}"`;
   for (let i = 0; i < 100; i++) pushed.read(finishedRun(result), 'org_a');
   assert.ok(pushed.bytes <= 17 * 1024 * 1024);
-  assert.equal(pushed.finished(theirs.runId, 'org_b'), theirs);
+  assert.equal(pushed.finished('org_b', theirs.runId), theirs);
 });
 
 test('a run is kept as quickly when many are kept and many have gone as when there are few', () => {

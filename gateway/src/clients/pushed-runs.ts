@@ -39,7 +39,7 @@ export class PushedRuns {
   }
 
   /** A caller of this organization has been given this run by the scheduler. */
-  belongs(runId: RunId, orgId: OrgId): void {
+  belongs(orgId: OrgId, runId: RunId): void {
     const known = this.kept.get(runId);
     if (known && known.orgId !== orgId) {
       this.drop(runId);
@@ -51,7 +51,7 @@ export class PushedRuns {
   }
 
   /** It has not finished since. */
-  isAwaited(runId: RunId, orgId: OrgId): boolean {
+  isAwaited(orgId: OrgId, runId: RunId): boolean {
     return this.owners.get(runId) === orgId;
   }
 
@@ -66,7 +66,7 @@ export class PushedRuns {
 
   /** The scheduler has given this run to a caller of this organization. */
   read(run: RunView, orgId: OrgId): void {
-    if (!isFinished(run) || this.finished(run.runId, orgId) !== null) return;
+    if (!isFinished(run) || this.finished(orgId, run.runId) !== null) return;
     this.drop(run.runId);
     this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
@@ -77,7 +77,7 @@ export class PushedRuns {
   }
 
   /** The run if it has finished and belongs to this organization. A finished run never changes. */
-  finished(runId: RunId, orgId: OrgId): RunView | null {
+  finished(orgId: OrgId, runId: RunId): RunView | null {
     const known = this.kept.get(runId);
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
   }

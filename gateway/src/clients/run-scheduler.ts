@@ -162,7 +162,7 @@ export class RunScheduler implements Stoppable {
 
   /** The run when it finishes or begins to wait, or at the latest when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
-    const finished = this.pushed.finished(address.runId, address.orgId);
+    const finished = this.pushed.finished(address.orgId, address.runId);
     if (finished) return finished;
     return this.watched.waiting(address.orgId, wait, caller, () =>
       this.watched.held(address, async (waited) => {
@@ -201,7 +201,7 @@ export class RunScheduler implements Stoppable {
       const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
       const value = { $typeName, orgId, runId, questionId: stamped, ...given };
       // A caller who waited for the question here usually waits for the next state: the node then pushes it.
-      const unwatched = wait === null && !this.pushed.isAwaited(runId, orgId);
+      const unwatched = wait === null && !this.pushed.isAwaited(orgId, runId);
       const options = { requestId, repeatable: stamped !== '', unwatched };
       const answer = async () => {
         const reply = await this.call({ case: 'answer', value }, options);
@@ -216,7 +216,7 @@ export class RunScheduler implements Stoppable {
       return this.watched.held(address, async (waited) => {
         const { run, watched, node } = await answer();
         const past = { ...wait, afterQuestion: stamped === '' ? null : stamped };
-        this.pushed.belongs(runId, orgId);
+        this.pushed.belongs(orgId, runId);
         this.watched.see(waited, run);
         if (watched) this.watched.toldBy(waited, node);
         else if (!endsWait(run, past.afterQuestion)) void this.watched.watchForWaiters(waited);
@@ -251,7 +251,7 @@ export class RunScheduler implements Stoppable {
     const run = runOf(reply);
     const { replayed } = reply;
     if (wait === null || endsWait(run, wait.afterQuestion)) return { run, replayed };
-    this.pushed.belongs(run.runId, orgId);
+    this.pushed.belongs(orgId, run.runId);
     return this.watched.held({ runId: run.runId, orgId, requestId }, async (waited) => {
       // A fresh run is pushed by the node that took it; an older one has to be watched.
       if (replayed) waited.source ??= call.node;

@@ -93,7 +93,7 @@ export class RunWaiters {
   }
 
   /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
-  hold(runId: RunId, orgId: OrgId, requestId: string): WaitedRun {
+  hold(orgId: OrgId, runId: RunId, requestId: string): WaitedRun {
     let run = this.runs.get(runId);
     // Another organization cannot know the id; if it guesses it, it gets a separate record that no run is offered to.
     if (!run || run.orgId !== orgId) {

@@ -79,7 +79,7 @@ export class WatchedRuns {
 
   /** Keeps what is pushed of the run for as long as `work` takes. */
   async held<Done>({ runId, orgId, requestId }: RunAddress, work: (waited: WaitedRun) => Promise<Done>): Promise<Done> {
-    const waited = this.waiters.hold(runId, orgId, requestId);
+    const waited = this.waiters.hold(orgId, runId, requestId);
     try {
       return await work(waited);
     } finally {
@@ -116,7 +116,7 @@ export class WatchedRuns {
   }
 
   async read({ orgId, runId, requestId }: RunAddress, timeoutMs?: number): Promise<RunView> {
-    const finished = this.pushed.finished(runId, orgId);
+    const finished = this.pushed.finished(orgId, runId);
     if (finished) return finished;
     const options = { requestId, repeatable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     const value = { $typeName: 'methods.scheduler.v1.GetRun' as const, orgId, runId };
@@ -128,9 +128,9 @@ export class WatchedRuns {
   /** Every change from now on, a burst of them as one. The follower may be called before this resolves. */
   async follow(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
     const { orgId, runId, requestId } = address;
-    const finished = this.pushed.finished(runId, orgId);
+    const finished = this.pushed.finished(orgId, runId);
     if (finished) return { run: finished, stop: () => {} };
-    const followed = this.waiters.hold(runId, orgId, requestId);
+    const followed = this.waiters.hold(orgId, runId, requestId);
     const leave = this.waiters.follow(followed, follower);
     let stopped = false;
     const stop = () => {
@@ -156,7 +156,7 @@ export class WatchedRuns {
     const run = runOf(replied(reply));
     waited.source = reply.node;
     waited.watchedOn.add(reply.node);
-    this.pushed.belongs(runId, orgId);
+    this.pushed.belongs(orgId, runId);
     // All its holders have left meanwhile.
     if (waited.holds === 0) reply.node.unwatch(runId);
     this.waiters.see(waited, run);

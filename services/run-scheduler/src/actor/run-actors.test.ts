@@ -103,7 +103,7 @@ describe("a node's actors", () => {
   });
 
   test('a missing run leaves no actor behind', async () => {
-    const outcome = await node.actors.tell(newRunId(0), 'org_a', cancel);
+    const outcome = await node.actors.tell('org_a', newRunId(0), cancel);
     assert.deepEqual(outcome, { kind: 'refused', code: 'not_found', run: null });
     await until('nobody is left', () => node.actors.size === 0);
   });
@@ -130,7 +130,7 @@ describe("a node's actors", () => {
   });
 
   test('a malformed id names no run, and a resident run is hidden from other organizations', async () => {
-    assert.equal((await node.actors.tell('run_!', 'org_a', cancel)).kind, 'refused');
+    assert.equal((await node.actors.tell('org_a', 'run_!', cancel)).kind, 'refused');
     const run = await node.started();
     assert.equal(node.actors.resident({ runId: run.facts.runId, orgId: 'org_b' }), null);
   });

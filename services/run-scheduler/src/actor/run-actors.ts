@@ -76,7 +76,7 @@ export class RunActors implements ActorHost {
   }
 
   /** `known`: the committed run, for an actor created for this command. */
-  tell(runId: RunId, orgId: OrgId | null, command: RunCommand, known?: Run): Promise<TellOutcome> {
+  tell(orgId: OrgId | null, runId: RunId, command: RunCommand, known?: Run): Promise<TellOutcome> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
     if (!this.options.owns(shard)) return Promise.resolve({ kind: 'failed', code: 'wrong_shard' });

@@ -98,7 +98,7 @@ export class TestActors {
   }
 
   tell(run: Pick<Run, 'facts'>, command: RunCommand): Promise<TellOutcome> {
-    return this.actors.tell(run.facts.runId, run.facts.orgId, command);
+    return this.actors.tell(run.facts.orgId, run.facts.runId, command);
   }
 
   private watched(store: RunStore): RunStore {

@@ -52,7 +52,7 @@ export class CommandConsumer {
     const { runId, orgId, commandId = '' } = command;
     const told = commandOf(command.command);
     if (told === null || !runId || !orgId) return null;
-    const outcome = await this.options.claims.tell(runId, orgId, told);
+    const outcome = await this.options.claims.tell(orgId, runId, told);
     if (outcome.kind === 'failed' && outcome.code !== 'invalid_request') return null;
     try {
       return { commandId, outcome: { case: 'run', value: runView(runOf(outcome)) } };

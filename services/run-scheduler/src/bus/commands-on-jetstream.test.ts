@@ -56,7 +56,7 @@ describe('answers and cancels on JetStream', () => {
   }
 
   function tell(from: BusNode, run: Run, command: Command) {
-    return from.owners.tell(run.facts.runId, run.facts.orgId, command);
+    return from.owners.tell(run.facts.orgId, run.facts.runId, command);
   }
 
   async function revisionOf(run: Run): Promise<number> {

@@ -81,7 +81,7 @@ export class HeldBackEvents {
   /** The bus has every event of the run up to this one. */
   sent({ runId, seq }: Pick<OutboxEvent, 'runId' | 'seq'>): void {
     const held = this.runs.get(runId);
-    if (held !== undefined && held.seq <= seq) this.drop(runId, held.orgId);
+    if (held !== undefined && held.seq <= seq) this.drop(held.orgId, runId);
   }
 
   /** Runs that this sweep has not tried yet, of each organization at most as many as `roomOf` returns. */
@@ -111,7 +111,7 @@ export class HeldBackEvents {
   /** The present sweep reached the end of the outbox: only events held back since it began are still held back. */
   sweepEnds(): void {
     for (const [runId, held] of this.runs) {
-      if (held.sweep < this.sweep && held.tried === this.sweep) this.drop(runId, held.orgId);
+      if (held.sweep < this.sweep && held.tried === this.sweep) this.drop(held.orgId, runId);
     }
     for (const [shard, heldIn] of this.shards) if (heldIn < this.sweep) this.shards.delete(shard);
     for (const [orgId, { sinceMs, dueWithinMs }] of this.orgs) {
@@ -133,7 +133,7 @@ export class HeldBackEvents {
     this.runsOfOrg.clear();
   }
 
-  private drop(runId: RunId, orgId: OrgId): void {
+  private drop(orgId: OrgId, runId: RunId): void {
     this.runs.delete(runId);
     const left = (this.runsOfOrg.get(orgId) ?? 1) - 1;
     if (left > 0) this.runsOfOrg.set(orgId, left);

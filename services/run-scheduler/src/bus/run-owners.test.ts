@@ -95,7 +95,7 @@ describe('a command of a person', () => {
   }
 
   function tell(run: Run, command: Parameters<RunOwners['tell']>[2], orgId = run.facts.orgId) {
-    return owners.tell(run.facts.runId, orgId, command);
+    return owners.tell(orgId, run.facts.runId, command);
   }
 
   const theAnswer = answer('q_1', 'aa') as Parameters<RunOwners['tell']>[2];
@@ -140,7 +140,7 @@ describe('a command of a person', () => {
 
   test("another organization's run and no run are one refusal", async () => {
     const run = await waiting();
-    const refused = [tell(run, theCancel, 'org_b'), owners.tell(newRunId(0), 'org_b', theCancel)].map((told) =>
+    const refused = [tell(run, theCancel, 'org_b'), owners.tell('org_b', newRunId(0), theCancel)].map((told) =>
       told.then(
         () => 'done',
         (error) => `${error.code} ${error.message}`,
@@ -151,7 +151,7 @@ describe('a command of a person', () => {
     const [foreign, missing] = await Promise.all(refused);
     assert.equal(foreign, missing);
     assert.ok(foreign?.startsWith('not_found'));
-    await assert.rejects(owners.tell('run_!', 'org_b', theCancel), code('not_found'));
+    await assert.rejects(owners.tell('org_b', 'run_!', theCancel), code('not_found'));
   });
 
   test('a command a node may not decide is not acknowledged and gets no reply', async () => {

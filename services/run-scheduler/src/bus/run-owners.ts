@@ -55,11 +55,11 @@ export class RunOwners {
   ) {}
 
   /** `waiting`: the run whose question an answer was checked against. */
-  async tell(runId: RunId, orgId: OrgId, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
+  async tell(orgId: OrgId, runId: RunId, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
     if (this.options.shards.owns(shard)) {
-      const outcome = await this.options.claims.tell(runId, orgId, command, waiting);
+      const outcome = await this.options.claims.tell(orgId, runId, command, waiting);
       // Lost between the two lines: the mailbox on the bus reaches the next owner.
       if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
@@ -116,7 +116,7 @@ export class RunOwners {
     const { runId, orgId, commandId = '' } = message;
     const command = commandOf(message.command);
     if (command === null || !runId || !orgId) return;
-    const outcome = await this.options.claims.tell(runId, orgId, command);
+    const outcome = await this.options.claims.tell(orgId, runId, command);
     if (isWrongShard(outcome)) {
       this.options.clock.after(MOVING_MS, () => this.overPeers(message));
       return;

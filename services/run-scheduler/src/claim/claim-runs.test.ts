@@ -48,7 +48,7 @@ describe('claims of queued runs', () => {
       leases,
       returnGrant: (runId, token) => {
         returned.push(runId);
-        void node.actors.tell(runId, null, { type: 'return_grant', token });
+        void node.actors.tell(null, runId, { type: 'return_grant', token });
       },
       tooLarge: () => {},
       epochOf: (shard) => node.epochs.get(shard) ?? null,

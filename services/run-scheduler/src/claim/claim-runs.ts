@@ -43,7 +43,7 @@ export class ClaimRuns {
       if (this.returned.pauses(entry.runId, () => this.options.ready.added(offer.key, entry))) continue;
       const token = randomToken();
       this.options.grants.expect(token, { nodeId, creditId: offer.creditId });
-      const outcome = await this.options.actors.tell(entry.runId, offer.key.orgId, {
+      const outcome = await this.options.actors.tell(offer.key.orgId, entry.runId, {
         type: 'claim',
         token,
         workerSession: offer.workerSession,

@@ -65,7 +65,7 @@ describe('a run that is answered while a worker waits for it', () => {
     return outcome.run;
   }
   const tell = (run: Run, command: Parameters<ClaimsAtOnce['tell']>[2], orgId = run.facts.orgId, seen?: Run) =>
-    claims.tell(run.facts.runId, orgId, command, seen);
+    claims.tell(orgId, run.facts.runId, command, seen);
   const state = async (run: Run) => [(await db.load(run.facts.runId))?.status, waiters.freePlaces(), delivered.length];
 
   test('is claimed in the commit of the answer, and its caller gets it as the answer left it', async () => {

@@ -49,13 +49,13 @@ export class ClaimsAtOnce {
    * Passes a command to an actor of this node. An answer may be claimed in its own commit; `waiting` is the run that the
    * answer was checked against, for a run that no actor holds. The outcome shows the run as the answer left it: queued.
    */
-  async tell(runId: RunId, orgId: OrgId, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
+  async tell(orgId: OrgId, runId: RunId, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
     const { actors } = this.options;
     const run = command.type === 'answer' ? (actors.resident({ runId, orgId }) ?? waiting) : undefined;
     const claim = run?.status === 'waiting' ? this.prepare(run.facts) : null;
-    const told = actors.tell(runId, orgId, command);
+    const told = actors.tell(orgId, runId, command);
     if (claim === null) return told;
-    void actors.tell(runId, orgId, claim.command).then((end) => this.ended(claim, end.kind === 'accepted'));
+    void actors.tell(orgId, runId, claim.command).then((end) => this.ended(claim, end.kind === 'accepted'));
     const outcome = await told;
     return outcome.kind === 'accepted' ? { ...outcome, run: beforeClaim(outcome.run, claim) } : outcome;
   }

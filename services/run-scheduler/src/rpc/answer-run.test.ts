@@ -60,9 +60,9 @@ describe('answers', () => {
     node = await TestActors.on(db);
     meanwhile = async () => {};
     const owners: Pick<RunOwners, 'tell'> = {
-      async tell(runId, orgId, command) {
+      async tell(orgId, runId, command) {
         await meanwhile();
-        return runView(runOf(await node.actors.tell(runId, orgId, command)));
+        return runView(runOf(await node.actors.tell(orgId, runId, command)));
       },
     };
     costly = [];

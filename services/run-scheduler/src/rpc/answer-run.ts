@@ -54,7 +54,7 @@ export class AnswerRuns {
     const answerJson = fits ? await this.checked(request, open, answer) : request.answerJson;
     const sender = { by, channel: channelName(request.channel), comment: request.comment };
     const command = { type: 'answer', questionId, answerJson, digest, ...sender } as const;
-    return this.options.owners.tell(run.facts.runId, request.orgId, command, fits ? run : undefined);
+    return this.options.owners.tell(request.orgId, run.facts.runId, command, fits ? run : undefined);
   }
 
   /** The answer with defaults filled in. */

@@ -144,13 +144,13 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
       case 'answer':
         return this.answerRun(item.value, !call.unwatched);
       case 'cancel':
-        return plain(await owners.tell(item.value.runId, item.value.orgId, { type: 'cancel' }));
+        return plain(await owners.tell(item.value.orgId, item.value.runId, { type: 'cancel' }));
       case 'lookup':
         return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
         // Watches before it reads: a change between the two is pushed, not missed.
         const { runId, orgId, steps, knownRevision } = item.value;
-        const isNew = watchers.watch(runId, orgId, this, steps);
+        const isNew = watchers.watch(orgId, runId, this, steps);
         // A run that is not at rest gives its watcher nothing yet, so the actor's state is enough, even if another node
         // has taken the run and this one has not noticed.
         const known = steps ? null : actors.resident({ runId, orgId });
@@ -189,7 +189,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
   private async answerRun(request: AnswerRun, watch: boolean): Promise<Reply> {
     const { watchers, answers } = this.services;
     const { runId, orgId } = request;
-    const place = watch ? watchers.answeredBy(runId, orgId, this) : 'full';
+    const place = watch ? watchers.answeredBy(orgId, runId, this) : 'full';
     try {
       const view = await answers.answer(request);
       // A repeated answer: the run is at rest already, and may never be again.
@@ -218,7 +218,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
     try {
       const onId = (runId: RunId) => {
         watched = runId;
-        watchers.startedBy(runId, request.orgId, this);
+        watchers.startedBy(request.orgId, runId, this);
       };
       const reply = await start(request, deadlineMs, onId, wanted);
       started = reply.view.runId;

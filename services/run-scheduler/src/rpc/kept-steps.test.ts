@@ -23,7 +23,7 @@ test('a rerun keeps no question with rules about people, nor what it is inside o
   const { facts, ...first } = await node.running();
   let [token, seq]: [string, number] = [first.token, 0];
   const tell = async (command: RunCommand) => {
-    const outcome = await node.actors.tell(facts.runId, facts.orgId, command);
+    const outcome = await node.actors.tell(facts.orgId, facts.runId, command);
     assert.equal(outcome.kind, 'accepted', command.type);
   };
   const record = (path: string, kind = 'node') => {

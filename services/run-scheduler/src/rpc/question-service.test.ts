@@ -55,8 +55,8 @@ describe('questions', () => {
     node = await TestActors.on(db);
     const reader = new OrganizationReader({ sql: db.sql, role: readerRole('scheduler') });
     const owners: Pick<RunOwners, 'tell'> = {
-      async tell(runId, owner, command) {
-        return runView(runOf(await node.actors.tell(runId, owner, command)));
+      async tell(owner, runId, command) {
+        return runView(runOf(await node.actors.tell(owner, runId, command)));
       },
     };
     const answers = new AnswerRuns({

@@ -80,7 +80,7 @@ export class QuestionRpc {
 
   private async told(question: Named, command: Parameters<RunOwners['tell']>[2]) {
     const runId = await this.runOf(question);
-    return { run: await this.options.owners.tell(runId, question.orgId, command) };
+    return { run: await this.options.owners.tell(question.orgId, runId, command) };
   }
 
   private async runOf({ orgId, questionId }: Named): Promise<RunId> {

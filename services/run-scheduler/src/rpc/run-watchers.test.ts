@@ -86,7 +86,7 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that started a run is notified of its first rest, once', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.startedBy(runId, 'org_a', gateway);
+    watchers.startedBy('org_a', runId, gateway);
     watchers.committed(null, as(runs.queued, runId));
     watchers.committed(null, as(runs.running, runId));
     assert.deepEqual(gateway.told, []);
@@ -97,7 +97,7 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that watches is notified of every rest until the run has finished', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.watch(runId, 'org_a', gateway);
+    watchers.watch('org_a', runId, gateway);
     for (const run of [runs.waiting, runs.queued, runs.succeeded]) watchers.committed(null, as(run, runId));
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
   });
@@ -105,12 +105,12 @@ describe('gateways that wait for runs', () => {
   test("a subscription to another node's shard ends at the second idle look, so that short runs share one", () => {
     for (let n = 0; n < 5; n++) {
       const runId = newRunId(FOREIGN_SHARD);
-      watchers.startedBy(runId, 'org_a', gateway);
+      watchers.startedBy('org_a', runId, gateway);
       watchers.committed(null, as(runs.succeeded, runId));
       if (n === 2) watchers.pollForeign();
     }
     const watched = newRunId(FOREIGN_SHARD);
-    watchers.watch(watched, 'org_a', gateway);
+    watchers.watch('org_a', watched, gateway);
     for (let look = 0; look < 3; look++) watchers.pollForeign();
     assert.deepEqual(shards, ['4 true']);
     watchers.unwatch(watched, gateway);
@@ -119,14 +119,14 @@ describe('gateways that wait for runs', () => {
     watchers.pollForeign();
     watchers.pollForeign();
     assert.deepEqual(shards, ['4 true', '4 false']);
-    watchers.watch(watched, 'org_a', gateway);
+    watchers.watch('org_a', watched, gateway);
     assert.deepEqual(shards, ['4 true', '4 false', '4 true']);
   });
 
   test('subscribes to a shard of this node when another node takes it, and unsubscribes when it comes back', () => {
     const [own, foreign] = [newRunId(OWN_SHARD), newRunId(FOREIGN_SHARD)];
-    watchers.watch(own, 'org_a', gateway);
-    watchers.watch(foreign, 'org_a', gateway);
+    watchers.watch('org_a', own, gateway);
+    watchers.watch('org_a', foreign, gateway);
     watchers.ownersChanged();
     assert.deepEqual([shards, reads.length], [['4 true'], 0]);
     owned = [];
@@ -145,16 +145,16 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that started and watches a run is notified of each rest once', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.startedBy(runId, 'org_a', gateway);
-    watchers.watch(runId, 'org_a', gateway);
+    watchers.startedBy('org_a', runId, gateway);
+    watchers.watch('org_a', runId, gateway);
     watchers.committed(null, as(runs.succeeded, runId));
     assert.equal(gateway.told.length, 1);
   });
 
   test('a gateway that stopped watching, or is gone, is not notified', () => {
     const [first, second] = [newRunId(OWN_SHARD), newRunId(OWN_SHARD)];
-    watchers.watch(first, 'org_a', gateway);
-    watchers.watch(second, 'org_a', gateway);
+    watchers.watch('org_a', first, gateway);
+    watchers.watch('org_a', second, gateway);
     watchers.unwatch(first, gateway);
     watchers.committed(null, as(runs.succeeded, first));
     watchers.gone(gateway);
@@ -164,7 +164,7 @@ describe('gateways that wait for runs', () => {
 
   test('a run that another node changed is read, and pushed when it rests', async () => {
     const runId = newRunId(FOREIGN_SHARD);
-    watchers.watch(runId, 'org_a', gateway);
+    watchers.watch('org_a', runId, gateway);
     rows.set(runId, as(runs.succeeded, runId));
     watchers.changedElsewhere([runId, newRunId(FOREIGN_SHARD)]);
     await until('it is told', () => gateway.told.length === 1);
@@ -176,7 +176,7 @@ describe('gateways that wait for runs', () => {
 
   test('a change that arrives while the row is being read is not missed', async () => {
     const runId = newRunId(FOREIGN_SHARD);
-    watchers.watch(runId, 'org_a', gateway);
+    watchers.watch('org_a', runId, gateway);
     rows.set(runId, as(runs.queued, runId));
     held = true;
     watchers.changedElsewhere([runId]);
@@ -190,9 +190,9 @@ describe('gateways that wait for runs', () => {
 
   test('the poll reaches every watched run of other nodes, and none of this one', async () => {
     const foreign = Array.from({ length: 600 }, () => newRunId(FOREIGN_SHARD));
-    watchers.watch(newRunId(OWN_SHARD), 'org_a', gateway);
+    watchers.watch('org_a', newRunId(OWN_SHARD), gateway);
     for (const runId of foreign) {
-      watchers.watch(runId, 'org_a', gateway);
+      watchers.watch('org_a', runId, gateway);
       rows.set(runId, as(runs.running, runId));
     }
     for (let poll = 0; poll < 3; poll++) {
@@ -208,8 +208,8 @@ describe('gateways that wait for runs', () => {
   test('a gateway that watches step by step is notified of every change, of a burst the first and the last', () => {
     const runId = newRunId(OWN_SHARD);
     const other = new Gateway();
-    watchers.watch(runId, 'org_a', gateway, true);
-    watchers.watch(runId, 'org_a', other);
+    watchers.watch('org_a', runId, gateway, true);
+    watchers.watch('org_a', runId, other);
     const told = () => gateway.told.map((view) => view.revision);
     for (const revision of [1, 2, 3]) watchers.committed(null, { ...as(runs.running, runId), revision });
     assert.deepEqual(told(), [1]);
@@ -228,7 +228,7 @@ describe('gateways that wait for runs', () => {
 
   test("a long run's views are sent less often", () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.watch(runId, 'org_a', gateway, true);
+    watchers.watch('org_a', runId, gateway, true);
     const steps = Array.from({ length: 5_000 }, () => step);
     for (const revision of [1, 2]) watchers.committed(null, { ...as(runs.running, runId), revision, steps });
     clock.forward(999);
@@ -240,9 +240,9 @@ describe('gateways that wait for runs', () => {
   test('the owner of a run is notified that its steps are watched, repeatedly while they are', async () => {
     const runId = newRunId(FOREIGN_SHARD);
     rows.set(runId, as(runs.running, runId));
-    watchers.watch(newRunId(OWN_SHARD), 'org_a', gateway, true);
-    watchers.watch(newRunId(FOREIGN_SHARD), 'org_a', gateway);
-    watchers.watch(runId, 'org_a', gateway, true);
+    watchers.watch('org_a', newRunId(OWN_SHARD), gateway, true);
+    watchers.watch('org_a', newRunId(FOREIGN_SHARD), gateway);
+    watchers.watch('org_a', runId, gateway, true);
     watchers.tellStepwise();
     assert.deepEqual(watched, [[runId], [runId]]);
     watchers.changedElsewhere([runId]);
@@ -256,32 +256,32 @@ describe('gateways that wait for runs', () => {
   test('a gateway that answered is notified of the next rest, for a share of the runs; no watch is refused for it', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 4 }, { placesMax: 100, perOrganizationMax: 2 });
     const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [RunId, RunId, RunId, RunId];
-    assert.equal(limited.answeredBy(first, 'org_a', gateway), 'new');
-    assert.equal(limited.answeredBy(first, 'org_a', gateway), 'known');
-    assert.equal(limited.answeredBy(second, 'org_a', gateway), 'new');
-    assert.equal(limited.answeredBy(third, 'org_a', gateway), 'full');
-    limited.watch(third, 'org_a', gateway);
-    limited.watch(fourth, 'org_a', gateway);
+    assert.equal(limited.answeredBy('org_a', first, gateway), 'new');
+    assert.equal(limited.answeredBy('org_a', first, gateway), 'known');
+    assert.equal(limited.answeredBy('org_a', second, gateway), 'new');
+    assert.equal(limited.answeredBy('org_a', third, gateway), 'full');
+    limited.watch('org_a', third, gateway);
+    limited.watch('org_a', fourth, gateway);
     limited.committed(null, as(runs.waiting, first));
     limited.committed(null, as(runs.succeeded, second));
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
     // Both places are free again.
     limited.committed(null, as(runs.succeeded, third));
     limited.committed(null, as(runs.succeeded, fourth));
-    const more = [0, 1, 2].map(() => limited.answeredBy(newRunId(OWN_SHARD), 'org_a', gateway));
+    const more = [0, 1, 2].map(() => limited.answeredBy('org_a', newRunId(OWN_SHARD), gateway));
     assert.deepEqual(more, ['new', 'new', 'full']);
   });
 
   test('an organization watches no more runs than its share, and gets an error; others still watch', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 10 });
     const mine = Array.from({ length: 10 }, () => newRunId(OWN_SHARD));
-    for (const runId of mine) limited.watch(runId, 'org_a', gateway);
-    assert.throws(() => limited.watch(newRunId(OWN_SHARD), 'org_a', gateway), {
+    for (const runId of mine) limited.watch('org_a', runId, gateway);
+    assert.throws(() => limited.watch('org_a', newRunId(OWN_SHARD), gateway), {
       code: 'rate_limited',
       facts: { share: 'organization', limit: '10' },
     });
     const theirs = newRunId(OWN_SHARD);
-    limited.watch(theirs, 'org_b', gateway);
+    limited.watch('org_b', theirs, gateway);
     limited.committed(null, as(runs.succeeded, theirs));
     assert.deepEqual(
       gateway.told.map(({ runId }) => runId),
@@ -291,12 +291,12 @@ describe('gateways that wait for runs', () => {
     for (const runId of mine.slice(0, 5)) limited.committed(null, as(runs.succeeded, runId));
     limited.unwatch(mine[5] ?? 'run_none', gateway);
     limited.gone(gateway);
-    for (let i = 0; i < 10; i++) limited.watch(newRunId(OWN_SHARD), 'org_a', gateway);
+    for (let i = 0; i < 10; i++) limited.watch('org_a', newRunId(OWN_SHARD), gateway);
   });
 
   test('a request for a run of another organization does not end its watch', () => {
     const runId = newRunId(OWN_SHARD);
-    assert.equal(watchers.watch(runId, 'org_a', gateway), true);
-    assert.equal(watchers.watch(runId, 'org_b', gateway), false);
+    assert.equal(watchers.watch('org_a', runId, gateway), true);
+    assert.equal(watchers.watch('org_b', runId, gateway), false);
   });
 });

@@ -68,8 +68,8 @@ export class RunWatchers {
   }
 
   /** Beyond its organization's share the run is not watched: its gateway gets the state at its next request. */
-  startedBy(runId: RunId, orgId: OrgId, receiver: ViewReceiver): void {
-    const entry = this.entry(runId, orgId);
+  startedBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): void {
+    const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) return;
     if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, 'once');
   }
@@ -79,13 +79,13 @@ export class RunWatchers {
    * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run
    * already; `full`: there is no place, and nothing is pushed.
    */
-  answeredBy(runId: RunId, orgId: OrgId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
+  answeredBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
     if (entry?.wishes.has(receiver)) return 'known';
     if (entry === undefined) {
       const place = this.answered.take(orgId);
       if (!place.ok) return 'full';
-      const taken = this.entry(runId, orgId, place.leave);
+      const taken = this.entry(orgId, runId, place.leave);
       if (taken instanceof ServiceError) {
         place.leave();
         return 'full';
@@ -97,8 +97,8 @@ export class RunWatchers {
   }
 
   /** False: this receiver watches the run already. @throws rate_limited, unavailable if no more may be watched */
-  watch(runId: RunId, orgId: OrgId, receiver: ViewReceiver, steps = false): boolean {
-    const entry = this.entry(runId, orgId);
+  watch(orgId: OrgId, runId: RunId, receiver: ViewReceiver, steps = false): boolean {
+    const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) throw entry;
     const isNew = !entry.wishes.has(receiver);
     if (steps) entry.wishes.set(receiver, 'stepwise');
@@ -233,7 +233,7 @@ export class RunWatchers {
   }
 
   /** `left`: called when the run, if it is a new one, has no watcher any more. */
-  private entry(runId: RunId, orgId: OrgId, left: () => void = () => {}): Watched | ServiceError {
+  private entry(orgId: OrgId, runId: RunId, left: () => void = () => {}): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
     const place = this.places.take(orgId);

@@ -117,8 +117,8 @@ describe('the calls of workers', () => {
     const { folderId } = await put(ours, of, [Buffer.from('x')]);
     await assert.rejects(got(theirs, of, folderId), code('not_found'));
     await assert.rejects(put(theirs, of, [Buffer.from('x')]), code('not_found'));
-    await node.actors.tell(of.runId, 'org_a', loseLease(of.token));
-    await node.actors.tell(of.runId, 'org_a', claim('next'));
+    await node.actors.tell('org_a', of.runId, loseLease(of.token));
+    await node.actors.tell('org_a', of.runId, claim('next'));
     await assert.rejects(got(ours, of, folderId), code('stale_attempt'));
     await assert.rejects(put(ours, of, [Buffer.from('x')]), code('stale_attempt'));
     assert.equal((await got(ours, { runId: of.runId, token: 'next' }, folderId)).toString(), 'x');
@@ -171,8 +171,8 @@ describe('the calls of workers', () => {
     await assert.rejects(first(stranger, of), code('unauthorized'));
     await assert.rejects(first(ours, await attempt()), code('not_found'));
     await assert.rejects(first(ours, of, newId('file')), code('not_found'));
-    await node.actors.tell(of.runId, 'org_a', loseLease(of.token));
-    await node.actors.tell(of.runId, 'org_a', claim('next'));
+    await node.actors.tell('org_a', of.runId, loseLease(of.token));
+    await node.actors.tell('org_a', of.runId, claim('next'));
     await assert.rejects(first(ours, of), code('stale_attempt'));
     await first(ours, { ...of, token: 'next' });
   });

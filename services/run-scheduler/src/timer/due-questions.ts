@@ -169,8 +169,8 @@ export class DueQuestions {
     this.firing++;
     this.firingBytes += bytes;
     const outcome = await this.options.actors.tell(
-      runId,
       orgId,
+      runId,
       questionId === '' ? { type: 'wake' } : { type: 'expire_question', questionId },
       this.ahead.take(question),
     );

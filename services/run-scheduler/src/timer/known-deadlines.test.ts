@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunId } from '@methods/base/ids';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -25,7 +25,7 @@ test('reads deadlines beyond those in memory from their rows when some are over,
       },
     } as Partial<RunStore> as RunStore,
     actors: {
-      async tell(runId: RunId) {
+      async tell(_orgId: OrgId | null, runId: RunId) {
         rows.delete(runId);
         woken.push(runId);
         return { kind: 'refused' };

@@ -97,7 +97,7 @@ export class LeaseKeeper {
     } else {
       void this.options
         .actors()
-        .tell(runId, null, { type: 'return_grant', token })
+        .tell(null, runId, { type: 'return_grant', token })
         .then((outcome) => {
           if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
           this.options.clock.after(RETURN_AGAIN_MS, () => this.returnGrant(runId, token));
@@ -111,7 +111,7 @@ export class LeaseKeeper {
     const error = { code: 'step_failed', kind: 'limit', message, step: '' };
     void this.options
       .actors()
-      .tell(runId, null, { type: 'finish', token, seq: 1, outcome: { status: 'failed', error } });
+      .tell(null, runId, { type: 'finish', token, seq: 1, outcome: { status: 'failed', error } });
   }
 
   private giveBack(lease: Lease): void {
@@ -119,7 +119,7 @@ export class LeaseKeeper {
     this.options.logger.warn({ run: runId }, 'grant reached no worker');
     void this.options
       .actors()
-      .tell(runId, null, { type: 'return_grant', token })
+      .tell(null, runId, { type: 'return_grant', token })
       .then((outcome) => {
         // A row that is still running needs its lease, or the run would never be looked at again: either the store was
         // unavailable, or a worker did report under this grant and only time shows whether it still has it.
@@ -134,7 +134,7 @@ export class LeaseKeeper {
     this.options.logger.warn({ run: lease.runId, worker: lease.session }, 'lease expired');
     void this.options
       .actors()
-      .tell(lease.runId, null, { type: 'expire_lease', token: lease.token })
+      .tell(null, lease.runId, { type: 'expire_lease', token: lease.token })
       .then((outcome) => {
         // The store was unavailable: the lease is over in any case, and the next sweep tries again.
         if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
@@ -162,7 +162,7 @@ export class LeaseKeeper {
     const lease = this.leases.get(runId, token);
     if (lease === null || lease.cancelAskedAtMs === null) return;
     if (lease.renewedAtMs >= lease.cancelAskedAtMs) {
-      void this.options.actors().tell(runId, null, { type: 'heartbeat', token });
+      void this.options.actors().tell(null, runId, { type: 'heartbeat', token });
     }
     this.options.cancelNotice(nodeId, { workerSession: lease.session, runId, token });
   }
@@ -171,7 +171,7 @@ export class LeaseKeeper {
   private unknownHeartbeat(nodeId: string, runId: RunId, token: string, ageMs: number): void {
     void this.options
       .actors()
-      .tell(runId, null, { type: 'heartbeat', token })
+      .tell(null, runId, { type: 'heartbeat', token })
       .then((outcome) => {
         if (outcome.kind === 'refused') return this.options.refuse(nodeId, runId, token);
         if (outcome.kind !== 'accepted' || outcome.run.status !== 'running') return;

@@ -83,7 +83,7 @@ export class WorkerReports {
     if (command === null) {
       return refusal(runId, token, seq, 'invalid_request', 'The report is not one a worker can make.');
     }
-    return reply(await this.options.actors.tell(runId, from.orgId, command), runId, token, seq);
+    return reply(await this.options.actors.tell(from.orgId, runId, command), runId, token, seq);
   }
 
   /** The question gets the form of the source; a worker that sends another form fails its run. */
@@ -94,7 +94,7 @@ export class WorkerReports {
     const run = runningWith(resident, token) ? resident : await actors.read(runId).catch(() => null);
     // The run's own rules decide about such a report; this form would accept no answer.
     if (run === null || run.facts.orgId !== orgId || !runningWith(run, token)) {
-      return reply(await actors.tell(runId, orgId, { ...command, formJson: NO_ANSWER }), runId, token, seq);
+      return reply(await actors.tell(orgId, runId, { ...command, formJson: NO_ANSWER }), runId, token, seq);
     }
     const verdict = await forms.judge(run, item);
     if (verdict.kind === 'later') return null;
@@ -108,7 +108,7 @@ export class WorkerReports {
       ...(place && { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } }),
       ...(policy && { policy: keptPolicy(policy) }),
     };
-    return reply(await actors.tell(runId, orgId, asked), runId, token, seq);
+    return reply(await actors.tell(orgId, runId, asked), runId, token, seq);
   }
 }
 
