@@ -10,6 +10,8 @@ import { TestStore } from '../store/run-store.fixture.ts';
 import { heldTimers, timerOf } from './due-questions.fixture.ts';
 import type { DueQuestions } from './due-questions.ts';
 
+const NO_RULES = { to: [], notStarter: false, needs: null, remindMs: [], escalate: null, timeoutAnswerJson: null };
+
 describe('questions without an answer', () => {
   let db: TestStore;
   let node: TestActors;
@@ -191,6 +193,29 @@ describe('questions without an answer', () => {
     assert.ok(timers <= 36, `${timers} timers`);
   });
 
+  test('2,000 reminders due at once are as few statements, a row each is left for the deadline, and each is sent once', async () => {
+    const nowMs = await db.nowMs();
+    const deadlineAtMs = nowMs + 3_600_000;
+    await manyWaiting(2_000, nowMs, { rules: { remindMs: [1], deadlineAtMs } });
+    await manyWaiting(1, nowMs + 500, { orgId: 'org_b', rules: { remindMs: [1], deadlineAtMs } });
+    const reads: string[] = [];
+    node.reading = (statement) => reads.push(statement);
+    const reminded = async () => (await db.sql`select from scheduler.outbox`).length;
+    const before = await reminded();
+    due.start();
+    await until('all are reminded', async () => (await reminded()) - before === 2_001);
+    assert.ok(node.batches.length <= 14, `${node.batches.length} commits`);
+    assert.ok(Math.max(...node.batches.map((batch) => batch.length)) <= 256);
+    assert.equal(reads.filter((read) => read === 'dueQuestions').length, 1);
+    const otherIn = node.batches.findIndex((batch) => batch.some(({ after }) => after.facts.orgId === 'org_b'));
+    assert.ok(otherIn < 3, `another organization's reminder was in commit ${otherIn}`);
+    const left = await db.sql<{ wake_at_ms: string }[]>`select wake_at_ms from scheduler.deadlines`;
+    assert.deepEqual(
+      [left.length, new Set(left.map((row) => Number(row.wake_at_ms)))],
+      [2_001, new Set([deadlineAtMs])],
+    );
+  });
+
   test('few runs that take much memory are read at a time', async () => {
     await manyWaiting(40, await db.nowMs(), { bytes: 3 << 20 });
     due.start();
@@ -206,15 +231,22 @@ describe('questions without an answer', () => {
     assert.ok(bytes > 50_000 && bytes < 52_000, `${bytes} bytes`);
   });
 
-  /** Runs that wait for an answer whose deadline passed at least a second ago. */
-  async function manyWaiting(count: number, nowMs: number, { orgId = 'org_a', bytes = 0 } = {}): Promise<void> {
+  /** Runs that wait for an answer whose deadline, or first reminder, passed at least a second ago. */
+  async function manyWaiting(
+    count: number,
+    nowMs: number,
+    { orgId = 'org_a', bytes = 0, rules = null as { remindMs: number[]; deadlineAtMs: number } | null } = {},
+  ): Promise<void> {
     const ids = Array.from({ length: count }, (_, i) => newRunId(i % 4, nowMs));
     const question = JSON.stringify({
       id: 'q',
       prompt: '?',
+      details: '',
+      show: [],
       formJson: '{}',
       askedAtMs: 1,
-      deadlineAtMs: nowMs - 1_000,
+      deadlineAtMs: rules?.deadlineAtMs ?? nowMs - 1_000,
+      ...(rules && { policy: { ...NO_RULES, remindMs: rules.remindMs } }),
       step: 'ask',
       timeoutText: '1 s',
     });
