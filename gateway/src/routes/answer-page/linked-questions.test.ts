@@ -103,7 +103,7 @@ test('a recipient who is no member answers as their address, and a chat as its n
   deepEqual(world.answers[0]?.actor, { ...NO_ONE, linkRecipient: ADA });
   deepEqual(
     [world.audit[0]?.doer.kind, world.audit[0]?.facts],
-    ['system', { question_id: QUESTION_ID, through: 'link', recipient: ADA }],
+    ['system', { question_id: QUESTION_ID, channel: 'link', counted: 'answer', recipient: ADA }],
   );
   const chat = new World({ recipient: 'payments' });
   await chat.answer();

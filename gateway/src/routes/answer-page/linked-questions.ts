@@ -12,6 +12,7 @@ import type { LinkCalls } from '../../clients/link-calls.ts';
 import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { NO_ONE } from '../../plugins/request-actor.ts';
+import { answerFacts } from '../runs/answer-facts.ts';
 import type { AnswerLinks, OpenedLink } from './answer-links.ts';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
 import { questionOfRun } from './question-of-run.ts';
@@ -71,10 +72,10 @@ export class LinkedQuestions implements AnswerLinks {
     const given = { questionId, answerJson, actor, channel, comment };
     const run = await scheduler.answerRun({ orgId, runId, requestId: from.requestId }, given, {
       ...UNWATCHED,
-      answered: () => {
+      answered: (after) => {
         const doer =
           person === null ? ({ kind: 'system', id: 'answer_link' } as const) : ({ kind: 'user', id: person } as const);
-        const facts = { question_id: questionId, through: 'link', recipient };
+        const facts = { ...answerFacts(after, questionId, channel), recipient };
         audit.note({ orgId, doer: { ...doer, ...from }, action: 'run.answer', targetId: runId, facts });
         return null;
       },

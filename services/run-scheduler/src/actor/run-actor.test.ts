@@ -130,6 +130,16 @@ describe("a run's actor", () => {
     );
   });
 
+  test('an answer and the claim that follows it share one commit, with the end of the question', async () => {
+    host.row = runs.waiting;
+    const outcomes = await tellAll(answer('q_1', 'd1'), claim('t2'));
+    assert.deepEqual(kinds(outcomes), ['accepted running', 'accepted running']);
+    assert.deepEqual(
+      host.changes.map(({ events }) => events.map(({ outboxId }) => outboxId)),
+      [[`${facts.runId}.8.closed`]],
+    );
+  });
+
   test('a commit has the events of one command: changes after an event are in the next commit, in order', async () => {
     host.row = runs.waiting;
     const expire = { ...expireQuestion('q_1') };

@@ -199,8 +199,8 @@ interface Decided {
 }
 
 /**
- * Lets the rules decide over all envelopes in order, up to the first that emits an event (a commit has the events of one command), or up to
- * a claim of a run that was running.
+ * Lets the rules decide over all envelopes in order, up to the first that emits an event (one event a commit, beside the
+ * end of a question, which has an id of its own), or up to a claim of a run that was running.
  */
 function decideAll(before: Run | null, envelopes: readonly Envelope[], host: ActorHost): Decided {
   const nowMs = host.nowMs();
@@ -222,7 +222,7 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], host: Act
     const due = decision.effects.filter((e) => e.type !== 'emit' || host.isHeard(decision.run, e.event));
     effects.push(...due);
     steps.push(...decision.steps);
-    if (due.some((e) => e.type === 'emit')) {
+    if (due.some((e) => e.type === 'emit' && e.event !== 'question.closed')) {
       return { after, effects, steps, replies, rest: envelopes.slice(i + 1) };
     }
   }

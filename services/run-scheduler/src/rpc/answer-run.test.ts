@@ -165,6 +165,19 @@ describe('answers', () => {
     await answers.answer(request(run, { lines: Array(60).fill({}) }));
   });
 
+  test('a comment is kept with the answer and has at most 2,000 characters, of any width', async () => {
+    const run = await waiting();
+    await assert.rejects(
+      answers.answer(request(run, { ok: true }, { comment: 'é'.repeat(2_001) })),
+      (error: ServiceError) => {
+        assert.deepEqual([error.code, error.findings[0]?.code], ['too_large', 'comment_characters']);
+        return true;
+      },
+    );
+    await answers.answer(request(run, { ok: true }, { comment: '😀'.repeat(2_000) }));
+    assert.equal((await db.load(run.facts.runId))?.answers[0]?.comment, '😀'.repeat(2_000));
+  });
+
   test('an answer that takes more than a turn to check is checked on a thread', async () => {
     const text = { type: 'string', pattern: '^[a-z0-9]{1,200}$' };
     const form = { type: 'object', properties: { texts: { type: 'array', items: text } } };

@@ -89,7 +89,7 @@ function* changes({
     atMs += laterMs;
     const decision = transition(run, one, atMs);
     if (decision.kind !== 'changed') continue;
-    const before = run;
+    const before: Run = run;
     run = { ...decision.run, revision: before.revision + 1 };
     const events = decision.effects.flatMap((effect) => (effect.type === 'emit' ? [effect.event] : []));
     yield { before, command: one, after: run, events, atMs };
