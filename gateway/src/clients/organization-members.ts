@@ -67,7 +67,8 @@ export class OrganizationMembers implements RegistryChangeListener {
     if (!address.includes('@')) return null;
     const named = { orgId, methodId: NO_METHOD, to: [address] };
     const { recipients } = await this.calls.accounts.listRecipients(named, { timeoutMs: CALL_MS });
-    return recipients[0]?.userId ?? null;
+    // An address of no member has no id.
+    return recipients[0]?.userId || null;
   }
 
   private async all(orgId: OrgId): Promise<People> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type MethodId, newMethodId, type OrgId, type ProductionId } from '@methods/base/ids';
+import { type MethodId, newMethodId, type OrgId, type ProductionId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import {
   asDoer,
@@ -38,9 +38,16 @@ async function acme() {
   return { externalOrgId, orgId, methodId, versionId, ada, ben, cleo, dan, publish };
 }
 
-async function mailed(orgId: OrgId, methodId: MethodId | ProductionId, to: string[] = []): Promise<string[]> {
-  const { recipients } = await registry.accounts.listRecipients({ orgId, methodId, to });
-  return recipients.map(({ email, reason }) => `${email.split('@')[0]} ${reason}`).sort();
+async function mailed(
+  orgId: OrgId,
+  methodId: MethodId | ProductionId,
+  to: string[] = [],
+  exceptUserId: UserId | '' = '',
+): Promise<string[]> {
+  const { recipients } = await registry.accounts.listRecipients({ orgId, methodId, to, exceptUserId });
+  const text = ({ userId, email, reason }: (typeof recipients)[number]) =>
+    `${email.split('@')[0]} ${reason}${userId === '' ? ', no member' : ''}`;
+  return recipients.map(text).sort();
 }
 
 test('the person who last published the method gets the mail, by either spelling of its id', async () => {
@@ -83,21 +90,37 @@ test('an organization without a verified address mails no one', async () => {
   assert.deepEqual(await mailed(orgId, methodId, ['a@example.com', 'admin']), []);
 });
 
-test('a question names people by address and by role, each once, and never strangers', async () => {
+test('a question names people by address and by role, each once, and addresses of no member', async () => {
   const { externalOrgId, orgId, methodId, publish, cleo } = await acme();
   await publish(cleo);
   await person('ada', externalOrgId);
   const other = await acme();
-  assert.deepEqual(await mailed(orgId, methodId, ['DAN@example.com', ' viewer ', 'cleo@example.com']), [
+  assert.deepEqual(await mailed(orgId, methodId, ['DAN@example.com', 'cleo@example.com']), ['cleo named', 'dan named']);
+  assert.deepEqual(await mailed(orgId, methodId, ['DAN@example.com', ' member ']), [
+    'ada named',
+    'ben named',
     'cleo named',
     'dan named',
   ]);
+  assert.equal((await mailed(orgId, methodId, ['viewer'])).length, 4, 'all members may do what viewers may');
   assert.deepEqual(await mailed(orgId, methodId, ['admin', 'ada@example.com']), ['ada named', 'ben named']);
-  assert.deepEqual(await mailed(orgId, methodId, ['nobody@example.com']), []);
-  await person('eve', other.externalOrgId);
-  assert.deepEqual(await mailed(orgId, methodId, ['eve@example.com']), [], 'a person of another organization');
+  assert.deepEqual(await mailed(orgId, methodId, ['Guest@example.com', 'no-address', '']), ['guest named, no member']);
+  const eve = await person('eve', other.externalOrgId);
+  assert.deepEqual(await mailed(orgId, methodId, ['eve@example.com']), ['eve named, no member'], 'a member elsewhere');
+  assert.notEqual(eve.userId, '');
   await person('mallory', externalOrgId, { email: 'boss@example.com', emailVerified: false });
   assert.deepEqual(await mailed(orgId, methodId, ['boss@example.com']), [], 'an address that is only claimed');
+});
+
+test('who may not answer is not asked, and counts as no publisher', async () => {
+  const { orgId, methodId, publish, cleo, ada } = await acme();
+  await publish(cleo);
+  assert.deepEqual(await mailed(orgId, methodId, [], cleo.userId), ['ada admin', 'ben admin']);
+  assert.deepEqual(await mailed(orgId, methodId, [], ada.userId), ['cleo publisher']);
+  assert.deepEqual(await mailed(orgId, methodId, ['admin', 'cleo@example.com'], cleo.userId), [
+    'ada named',
+    'ben named',
+  ]);
 });
 
 test('at most 50 people of a role get the mail, and the reply says that there are more', async () => {

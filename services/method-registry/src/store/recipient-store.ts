@@ -1,4 +1,4 @@
-// Who gets mail: enabled members whose address the issuer vouches for. Read from registry.users through the two indexes
+// Who gets mail: enabled members whose address the issuer vouches for, and addresses of no member. Read from registry.users through the two indexes
 // of those who may. Each address is one look and each role reads as many people as are wanted, however many an
 // organization has.
 import type { MethodId, OrgId, UserId } from '@methods/base/ids';
@@ -17,7 +17,7 @@ export interface MailFacts {
 }
 
 interface PersonRow {
-  readonly user_id: UserId;
+  readonly user_id: UserId | '';
   readonly email: string;
   readonly name: string;
 }
@@ -54,7 +54,12 @@ export class RecipientStore {
   }
 
   /** Those that the question names, each address once; one more than `limit` where there are more. */
-  async named(orgId: OrgId, { addresses, roles }: Named, limit: number): Promise<readonly Recipient[]> {
+  async named(
+    orgId: OrgId,
+    { addresses, roles }: Named,
+    limit: number,
+    exceptUserId: UserId | '',
+  ): Promise<readonly Recipient[]> {
     // Not by the reader: under row security Postgres compares `lower(email)` row by row, without the index.
     const { sql } = this;
     const rows = await query(sql<PersonRow[]>`
@@ -70,8 +75,14 @@ export class RecipientStore {
               select u.user_id, lower(u.email) as email, u.name from registry.users u
               where u.org_id = ${orgId} and coalesce(u.given_role, u.first_role) = r.role and u.email_verified
                 and u.disabled_at is null
-              order by u.user_id limit ${limit + 1}) p
+              order by u.user_id limit ${limit + 2}) p
+            union all
+            -- Of an address that a member only claims nothing is known: it may be another person's.
+            select '', a.email, '', 2 from unnest(${[...addresses]}::text[]) a(email)
+            where a.email like '%_@_%' and not exists (
+              select from registry.users u where u.org_id = ${orgId} and lower(u.email) = a.email)
           ) people
+          where user_id = '' or user_id <> ${exceptUserId}
           order by email, place, user_id limit ${limit + 1}`);
     return rows.map(recipient('named'));
   }
@@ -96,8 +107,8 @@ export class RecipientStore {
   }
 
   /** As `named`. */
-  async admins(orgId: OrgId, limit: number): Promise<readonly Recipient[]> {
-    const people = await this.named(orgId, { addresses: [], roles: ['admin'] }, limit);
+  async admins(orgId: OrgId, limit: number, exceptUserId: UserId | ''): Promise<readonly Recipient[]> {
+    const people = await this.named(orgId, { addresses: [], roles: ['admin'] }, limit, exceptUserId);
     return people.map((person) => ({ ...person, reason: 'admin' }));
   }
 }

@@ -164,8 +164,8 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
   const published = idOf('', 6) as MethodId;
   await recipients.facts(LARGE_ORG, published);
   await recipients.publisher(LARGE_ORG, published);
-  await recipients.admins(LARGE_ORG, 50);
-  await recipients.named(LARGE_ORG, { addresses: ['a@example.com', 'p7@example.com'], roles: ['viewer'] }, 50);
+  await recipients.admins(LARGE_ORG, 50, '');
+  await recipients.named(LARGE_ORG, { addresses: ['a@example.com', 'p7@example.com'], roles: ['viewer'] }, 50, '');
   const sessions = new SessionStore(sql);
   const [signIn, session] = [randomBytes(32), randomBytes(32)];
   await sessions.beginSignIn(signIn, { state: 's', nonce: 'n', codeVerifier: 'c', returnTo: '/' });
