@@ -157,9 +157,13 @@ test('two notifiers share the work and send nothing twice', async () => {
 
 test('an unavailable registry postpones a try without counting it', async () => {
   await using server = await receiver(status(200));
-  const event = succeeded(url(server.port));
-  await stack.registry.stop();
+  const known = succeeded(url(server.port));
+  // Signed with a secret that was not asked for yet, of an organization whose endpoints are known.
+  const event = succeeded(url(server.port), { orgId: known.orgId ?? 'org_none' });
   await withNotifier({}, async () => {
+    await stack.emit(known);
+    await ended(known);
+    await stack.registry.stop();
     await stack.emit(event);
     await confirmations(event, 1);
     await until('the try was postponed', async () => {

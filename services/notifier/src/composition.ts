@@ -22,7 +22,9 @@ import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
 import { answerAddress } from './chat/answer-address.ts';
 import { chatMessage } from './chat/chat-message.ts';
+import { composeMail, noMail } from './compose-mail.ts';
 import type { Config } from './config.ts';
+import { MAIL_RETRY_MS } from './delivery/schedule.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
 import { linkService } from './rpc/link-service.ts';
 import { notifierService } from './rpc/notifier-service.ts';
@@ -30,7 +32,7 @@ import { storeLinks } from './store/answer-links.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
 import { recordTries } from './store/record-tries.ts';
-import { storeDeliveries } from './store/store-deliveries.ts';
+import { storeEvents } from './store/store-events.ts';
 import { storedEvents } from './store/stored-events.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
@@ -107,27 +109,40 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     timeoutMs: config.timeoutMs,
   });
 
+  // One try of a mail.
+  const hasAccess = (orgId: OrgId, userId: UserId) => access.get(orgId, userId);
+  const onStored = () => dispatcher.stored();
+  const { mail: settings, timeoutMs } = config;
+  const mailLog = log('mail');
+  const mail =
+    settings === null
+      ? null
+      : composeMail({ settings, sql, accounts, hasAccess, clock, timeoutMs, onStored, logger: mailLog });
+  if (mail === null) mailLog.warn({}, 'no mail goes out: SMTP_URL is not set');
+
   // Who sends what when.
   const recorder = new TryRecorder((records) => recordTries(sql, records), clock, log('timer'));
   const dispatcher = new Dispatcher({
     claim: (request) => claimDeliveries(sql, request),
-    send: (delivery, stop) => sender.send(delivery, stop),
+    send: (delivery, stop) =>
+      delivery.kind === 'mail' ? (mail ?? noMail(clock)).send(delivery, stop) : sender.send(delivery, stop),
     recorder,
     slots: new SendSlots(SENDS),
     clock,
     random: Math.random,
     logger: log('timer'),
-    retryMs: config.retryMs,
+    retryMs: ({ kind }) => (kind === 'mail' ? (settings?.retryMs ?? MAIL_RETRY_MS) : config.retryMs),
     claimMs: config.claimMs,
     stopGraceMs: STOP_GRACE_MS,
   });
   const intake = new RunEventIntake({
-    store: (planned) => storeDeliveries(sql, planned),
+    store: (planned) => storeEvents(sql, planned),
+    mails: mail !== null,
     endpoints: (orgId) => endpoints.get(orgId),
     storedEvents: (events) => storedEvents(sql, events),
     clock,
     publish: (subject, bytes) => bus.publish(subject, bytes),
-    onStored: () => dispatcher.stored(),
+    onStored,
     logger: log('bus'),
   });
   parts.registerInstance(Bus, bus);
@@ -139,7 +154,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     listen: config.listen,
     services: [
       notifierService({ sql, reader, onDue: () => dispatcher.wake() }),
-      linkService({ sql, clock, hasAccess: (orgId, userId) => access.get(orgId, userId) }),
+      linkService({ sql, clock, hasAccess }),
     ],
     logger: log('rpc'),
   });
@@ -163,6 +178,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     { stop: () => registry.close() },
     { stop: () => accounts.close() },
     { stop: () => endpointCalls.close() },
+    { stop: () => mail?.stop() },
     server,
     sweep,
     dispatcher,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from '@methods/config/environment';
 import { readConfig } from './config.ts';
-import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
+import { DEFAULT_RETRY_MS, MAIL_RETRY_MS } from './delivery/schedule.ts';
 
 const LINK_KEY = Buffer.alloc(32, 1).toString('base64');
 const least = {
@@ -40,6 +40,23 @@ test('answer links need a key and an address, and the key is in no text', () => 
   assert.equal(readConfig({ ...least, PUBLIC_URL: 'https://methods.example' }).links, null);
 });
 
+test('mail needs a sender and links, and the password is in no text', () => {
+  const links = { LINK_KEY, PUBLIC_URL: 'https://methods.example' };
+  const mail = { SMTP_URL: 'smtp://ada:hush@mail.example:587', MAIL_FROM: 'Methods <m@example.com>', ...links };
+  const config = readConfig({ ...least, ...mail });
+  assert.equal(config.mail?.smtpUrl.reveal(), mail.SMTP_URL);
+  assert.deepEqual(config.mail.retryMs, MAIL_RETRY_MS);
+  assert.ok(!JSON.stringify(config).includes('hush'));
+  assert.equal(readConfig({ ...least, ...links, MAIL_FROM: mail.MAIL_FROM }).mail, null);
+  for (const name of ['MAIL_FROM', 'LINK_KEY', 'PUBLIC_URL'])
+    assert.throws(() => readConfig({ ...least, ...mail, [name]: '' }), { message: new RegExp(name) });
+});
+
+test('the tries of a mail grow, and outlast a day without a server', () => {
+  for (const [n, waitMs] of MAIL_RETRY_MS.entries()) assert.ok(waitMs > (MAIL_RETRY_MS[n - 1] ?? 0));
+  assert.ok(MAIL_RETRY_MS.reduce((sum, waitMs) => sum + waitMs * 0.9, 0) > 24 * 3_600_000);
+});
+
 test('wrong values are refused by name', () => {
   const wrong: readonly Record<string, string>[] = [
     { LISTEN: '7000' },
@@ -52,6 +69,9 @@ test('wrong values are refused by name', () => {
     { LINK_KEY: 'c2hvcnQ=', PUBLIC_URL: 'https://methods.example' },
     { PUBLIC_URL: 'https://methods.example/', LINK_KEY },
     { PUBLIC_URL: '', LINK_KEY },
+    { MAIL_FROM: 'a@example.com\r\nBcc: b@example.com' },
+    { MAIL_FROM: 'nobody' },
+    { SMTP_URL: 'http://mail.example' },
   ];
   for (const values of wrong) {
     const name = Object.keys(values)[0] ?? '';

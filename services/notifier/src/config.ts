@@ -5,8 +5,9 @@ import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import { Type } from 'typebox';
 import type { LinkSettings } from './answer-link/link-token.ts';
-import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
+import { DEFAULT_RETRY_MS, MAIL_RETRY_MS } from './delivery/schedule.ts';
 
+const FROM = '^([^<>@\\r\\n]* <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';
 const ADDRESS = '^\\S+:[0-9]{1,5}$';
 
 const Environment = Type.Object({
@@ -35,6 +36,12 @@ const Environment = Type.Object({
   LINK_KEY: Type.Optional(SecretText({ pattern: '^[A-Za-z0-9+/]{43}=$' })),
   /** Where people reach the gateway, without a slash at the end: answer links begin with it. */
   PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]*[^/\\s?#]$' })),
+  /** Where mails are handed over: smtp://user:password@host:port, or smtps:// for TLS from the start. Without it no mail goes out. */
+  SMTP_URL: Type.Optional(SecretText({ pattern: '^smtps?://[^\\s]+$' })),
+  /** An address, or a name and an address: Methods <methods@example.com>. */
+  MAIL_FROM: Type.Optional(Type.String({ pattern: FROM, maxLength: 320 })),
+  /** Waits before the tries after the first of a mail, in ms, with commas between them. */
+  MAIL_RETRY_MS: Type.String({ default: MAIL_RETRY_MS.join(','), pattern: '^[0-9]+( *, *[0-9]+){0,19}$' }),
   /** The pause between two searches for deliveries whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
@@ -54,7 +61,16 @@ export interface Config {
   readonly retentionSweepMs: number;
   /** Null: there are no answer links. */
   readonly links: LinkSettings | null;
+  /** Null: no mail goes out. */
+  readonly mail: MailSettings | null;
   readonly logLevel: LogLevel;
+}
+
+export interface MailSettings {
+  readonly smtpUrl: Secret;
+  readonly from: string;
+  readonly links: LinkSettings;
+  readonly retryMs: readonly number[];
 }
 
 /** @throws ConfigError with one line a fault. */
@@ -65,7 +81,12 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   const ports = numbersOf(environment.WEBHOOK_PORTS);
   const nameServers = partsOf(environment.WEBHOOK_NAME_SERVERS);
   const { LINK_KEY: linkKey, PUBLIC_URL: publicUrl } = environment;
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from } = environment;
+  const links = linkKey === undefined || publicUrl === undefined ? null : { key: linkKey, publicUrl };
   const faults = [
+    ...(smtpUrl !== undefined && from === undefined ? ['MAIL_FROM: is not set, but SMTP_URL is'] : []),
+    ...(smtpUrl !== undefined && linkKey === undefined ? ['LINK_KEY: is not set, but SMTP_URL is'] : []),
+    ...(smtpUrl !== undefined && !URL.canParse(smtpUrl.reveal()) ? ['SMTP_URL: is no URL'] : []),
     ...(linkKey !== undefined && publicUrl === undefined ? ['PUBLIC_URL: is not set, but LINK_KEY is'] : []),
     ...(nameServers.every(isServer) ? [] : ['WEBHOOK_NAME_SERVERS: must be IP addresses, each with a port or without']),
     // A claim that lapses during a try would have another node send the same delivery at the same time.
@@ -84,7 +105,11 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     timeoutMs,
     claimMs,
     retentionSweepMs: environment.RETENTION_SWEEP_MS,
-    links: linkKey === undefined || publicUrl === undefined ? null : { key: linkKey, publicUrl },
+    links,
+    mail:
+      smtpUrl === undefined || from === undefined || links === null
+        ? null
+        : { smtpUrl, from, links, retryMs: numbersOf(environment.MAIL_RETRY_MS) },
     logLevel: environment.LOG_LEVEL,
   });
 }

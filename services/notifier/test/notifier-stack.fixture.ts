@@ -1,7 +1,7 @@
 // Everything a notifier needs around it, real: Postgres, NATS, a gRPC server in the registry's place, and the
 // scheduler's end of the bus.
 import 'reflect-metadata/lite';
-import { type KeyId, newId, newRunId, type OrgId } from '@methods/base/ids';
+import { type KeyId, newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged, runEvent, runEventStored } from '@methods/bus/subjects';
 import { ServiceError } from '@methods/errors/service-error';
@@ -36,6 +36,10 @@ export interface NotifierStack extends AsyncDisposable {
   setWebhookHosts(orgId: OrgId, hosts: string[], told?: boolean): void;
   /** The organization's endpoints from now on, announced over the bus. */
   setEndpoints(orgId: OrgId, endpoints: readonly EndpointTarget[]): void;
+  /** Who gets mail, by organization; without an entry the registry names no one. Null: the registry is unavailable. */
+  readonly recipients: Map<string, ((to: readonly string[]) => readonly MailedMember[]) | null>;
+  /** Users whose access has ended. */
+  readonly removed: Set<string>;
   /** Outbox ids in the order they were confirmed, repeats included. */
   readonly confirmed: readonly string[];
   /** The environment of a notifier of this stack. */
@@ -83,6 +87,8 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
       registry.endpoints.set(orgId, endpoints);
       bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'endpoint', id: orgId }));
     },
+    recipients: registry.recipients,
+    removed: registry.removed,
     confirmed,
     environment,
     async notifier(settings) {
@@ -99,6 +105,14 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A person as the registry names them for mail. */
+export interface MailedMember {
+  readonly userId: UserId | '';
+  readonly email: string;
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** A finished run that notifies `webhookUrl`. */
@@ -127,6 +141,8 @@ function connected(bus: Bus): Promise<void> {
 class RegistryStandIn {
   readonly webhookHosts = new Map<string, string[]>();
   readonly endpoints = new Map<string, readonly EndpointTarget[]>();
+  readonly recipients: NotifierStack['recipients'] = new Map();
+  readonly removed = new Set<string>();
   private server: RpcServer | null = null;
   port = 0;
 
@@ -139,12 +155,22 @@ class RegistryStandIn {
       settings: { retentionDays: 30, webhookHosts: this.webhookHosts.get(orgId) ?? [] },
     });
     const getEndpointTargets = ({ orgId }: { orgId: OrgId }) => ({ targets: this.endpoints.get(orgId) ?? [] });
+    const listRecipients = ({ orgId, to, exceptUserId }: { orgId: OrgId; to: string[]; exceptUserId: string }) => {
+      const named = this.recipients.get(orgId);
+      if (named === null) throw new ServiceError('unavailable');
+      const recipients = (named?.(to) ?? []).filter(({ userId }) => userId === '' || userId !== exceptUserId);
+      const facts = { orgName: 'Acme', methodName: 'approve-refund', timeZone: 'Europe/Vienna' };
+      return { ...facts, recipients: recipients.map((one) => ({ ...one })), contentOnDevices: false, more: false };
+    };
+    const getMember = ({ userId }: { userId: string }) => ({
+      member: { userId, disabledAtMs: this.removed.has(userId) ? 1 : 0 } as never,
+    });
     const listen = `127.0.0.1:${this.port}`;
     this.server = new RpcServer({
       listen,
       services: [
         [MethodRegistryService, { getWebhookSecret }],
-        [AccountService, { getSettings }],
+        [AccountService, { getSettings, listRecipients, getMember }],
         [EndpointService, { getEndpointTargets }],
       ],
       logger: silentLogger,

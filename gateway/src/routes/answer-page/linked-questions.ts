@@ -135,7 +135,7 @@ function asked({ orgId, questionId }: AnswerLink, { run, names }: Found): AskedQ
 }
 
 function personOf({ recipient }: AnswerLink, { recipients }: ListRecipientsResponse): UserId | null {
-  return recipients.find(({ email }) => email === recipient)?.userId ?? null;
+  return recipients.find(({ email }) => email === recipient)?.userId || null;
 }
 
 /** Else it is the name of a chat. */

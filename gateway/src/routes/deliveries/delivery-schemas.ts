@@ -7,7 +7,7 @@ const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'dat
 
 const Kind = Type.Unsafe<string>({
   type: 'string',
-  enum: ['webhook', 'endpoint', 'slack', 'teams'],
+  enum: ['webhook', 'endpoint', 'slack', 'teams', 'mail'],
   description: 'webhook: to the URL of the run; endpoint, slack and teams: to an endpoint of the organization.',
 });
 const ENDED = ['delivered', 'exhausted', 'stopped'];

@@ -2,9 +2,9 @@
 // refused by itself and cannot delay a batch.
 import { isId } from '@methods/base/ids';
 import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
-import { Answerer, type Question as QuestionMessage } from '@methods/proto/run/v1/run_pb';
+import { type Actor, Answerer, type Question as QuestionMessage } from '@methods/proto/run/v1/run_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import type { ClosedQuestion, Question, RunChange, RunEvent } from '../delivery/run-event.ts';
+import type { ClosedQuestion, Person, Question, RunChange, RunEvent } from '../delivery/run-event.ts';
 
 export type DecodedEvent =
   | { readonly ok: true; readonly outboxId: string; readonly event: RunEvent }
@@ -29,7 +29,8 @@ export function decodeRunEvent(bytes: Uint8Array): DecodedEvent {
   const answerBy = message.answerBy === Answerer.APPLICATION ? 'application' : 'team';
   const follows = message.followsSeq === 0 ? null : { seq: message.followsSeq, atMs: message.followsAtMs };
   const facts = { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs, contentLeftOut };
-  return { ok: true, outboxId, event: { ...facts, answerBy, change, follows } };
+  const starter = personOf(message.starter);
+  return { ok: true, outboxId, event: { ...facts, answerBy, change, follows, ...(starter && { starter }) } };
 }
 
 function faultOf(message: RunEventMessage): string | null {
@@ -73,9 +74,29 @@ function changeOf(message: RunEventMessage): RunChange | string {
   }
 }
 
-function questionOf({ policy, ...question }: QuestionMessage): Question {
+function questionOf(question: QuestionMessage): Question {
+  const { id, step, prompt, details, formJson, askedAtMs, deadlineAtMs, policy, votes } = question;
   const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
-  if (policy === undefined) return { ...question, show };
-  const forPeople = policy.to.length > 0 || policy.notStarter || policy.needs > 0;
-  return { ...question, show, rules: { forPeople } };
+  const asked = { id, step, prompt, details, show, formJson, askedAtMs, deadlineAtMs };
+  if (policy === undefined) return asked;
+  const { to, escalateTo, notStarter } = policy;
+  return {
+    ...asked,
+    rules: {
+      to,
+      escalateTo,
+      notStarter,
+      forPeople: to.length > 0 || notStarter || policy.needs > 0,
+      answersItself: policy.timeoutAnswerJson !== '',
+      voters: votes.flatMap(({ actor }) => personOf(actor) ?? []),
+    },
+  };
+}
+
+/** Null: a program, or no one that is known. The recipient of a link is the person with its address. */
+function personOf(actor: Actor | undefined): Person | null {
+  const userId = actor !== undefined && isId('usr', actor.personId) ? actor.personId : '';
+  const email =
+    actor === undefined ? '' : actor.email || (actor.linkRecipient.includes('@') ? actor.linkRecipient : '');
+  return userId === '' && email === '' ? null : { userId, email };
 }

@@ -8,8 +8,7 @@ import { encoder } from '@methods/rpc/message-codec';
 import { until } from '@methods/test/harness/until';
 import { type NotifierDatabase, notifierDatabase } from '../../test/notifier-database.fixture.ts';
 import { type Event, succeeded } from '../../test/notifier-stack.fixture.ts';
-import type { PlannedDelivery } from '../delivery/delivery.ts';
-import { storeDeliveries } from '../store/store-deliveries.ts';
+import { type PlannedEvent, storeEvents } from '../store/store-events.ts';
 import { RunEventIntake } from './run-event-intake.ts';
 
 let database: NotifierDatabase;
@@ -22,7 +21,7 @@ const encode = encoder(RunEventSchema);
 const URL_OF_ALL = 'https://hook.example/in';
 
 function intake(
-  store = (planned: readonly PlannedDelivery[]): Promise<unknown> => storeDeliveries(database.sql, planned),
+  store = (planned: readonly PlannedEvent[]): Promise<void> => storeEvents(database.sql, planned),
   clock: Clock = systemClock,
 ) {
   const fates = { acked: 0, refused: 0 };
@@ -30,6 +29,7 @@ function intake(
   const endpoints = async () => [];
   const parts = {
     store,
+    mails: false,
     endpoints,
     storedEvents,
     clock,
@@ -76,7 +76,7 @@ test('large events are stored a few at a time, and no more are fetched while man
     release = resolve;
   });
   const { taking, take, fates } = intake(async (planned) => {
-    sizes.push(planned.reduce((sum, { body }) => sum + body.length, 0));
+    sizes.push(planned.flatMap(({ deliveries }) => deliveries).reduce((sum, { body }) => sum + body.length, 0));
     await stored;
   });
   const orgId = newId('org');

@@ -1,28 +1,30 @@
 // Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus. The order
 // is the guarantee: nothing is confirmed before it is durable, and a crash in between means it comes again.
 import type { Clock, Timer } from '@methods/base/clock';
-import { newId, type OrgId } from '@methods/base/ids';
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { EventMessage } from '@methods/bus/event-consumer';
 import { runEventStored } from '@methods/bus/subjects';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { encoder } from '@methods/rpc/message-codec';
-import type { PlannedDelivery } from '../delivery/delivery.ts';
 import type { EndpointTarget } from '../delivery/endpoint-target.ts';
 import { earlierEvent, eventName, keepsOrder, tooEarly } from '../delivery/event-order.ts';
-import { planDeliveries } from '../delivery/plan-delivery.ts';
 import type { RunEvent } from '../delivery/run-event.ts';
+import type { PlannedEvent } from '../store/store-events.ts';
 import type { EventKey } from '../store/stored-events.ts';
 import { writeApart } from '../store/write-apart.ts';
 import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
+import { planEvent } from './plan-event.ts';
 
 /** An event as the bus delivers it. */
 export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
 
 export interface RunEventIntakeOptions {
-  /** One statement; durable when it resolves. Known deliveries are ignored. */
-  readonly store: (planned: readonly PlannedDelivery[]) => Promise<unknown>;
+  /** All or nothing; durable when it resolves. What is known is ignored. */
+  readonly store: (planned: readonly PlannedEvent[]) => Promise<void>;
+  /** Whether people are asked by mail. */
+  readonly mails: boolean;
   /** Endpoints of an organization; rejects when they are unknown right now. */
   readonly endpoints: (orgId: OrgId) => Promise<readonly EndpointTarget[]>;
   /** Names of those that are stored. */
@@ -55,9 +57,8 @@ const COMES_AGAIN_MS = 2_000;
 const EARLIER_COMES_MS = 250;
 
 /** An event and what it leads to. */
-interface Planned {
+interface Planned extends PlannedEvent {
   readonly outboxId: string;
-  readonly deliveries: readonly PlannedDelivery[];
 }
 
 export class RunEventIntake implements Stoppable {
@@ -207,7 +208,7 @@ export class RunEventIntake implements Stoppable {
       bytes = 0;
       await writeApart(
         part,
-        (planned) => this.options.store(planned.flatMap(({ deliveries }) => deliveries)),
+        (planned) => this.options.store(planned),
         ({ outboxId }, code) => this.tellRefused(outboxId, code),
       );
     };
@@ -215,7 +216,7 @@ export class RunEventIntake implements Stoppable {
       const planned = this.plan(decoded, early, endpoints);
       if (planned === null) continue;
       stored.add(decoded);
-      if (planned.deliveries.length === 0) continue;
+      if (planned.deliveries.length === 0 && planned.question === null) continue;
       gathered.push(planned);
       count += planned.deliveries.length;
       bytes += planned.deliveries.reduce((sum, { body }) => sum + body.length, 0);
@@ -236,13 +237,13 @@ export class RunEventIntake implements Stoppable {
     const { outboxId } = decoded;
     const refused = (fault: string) => {
       this.tellRefused(outboxId, fault);
-      return { outboxId, deliveries: [] };
+      return { outboxId, deliveries: [], question: null };
     };
     if (!decoded.ok) return refused(decoded.fault);
     const targets = endpoints.get(decoded.event.orgId);
     if (targets === undefined || early.has(eventName(decoded.event))) return null;
     try {
-      return { outboxId, deliveries: planDeliveries(decoded.event, targets, () => newId('dlv')) };
+      return { outboxId, ...planEvent(decoded.event, targets, this.options.mails) };
     } catch {
       return refused('no webhook can be made of it');
     }

@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import { chooseAnswerer } from './choose-answerer.ts';
 import type { RunChange, RunEvent } from './run-event.ts';
 
-const asked: RunChange = {
+const asked = {
   event: 'needs_input',
   question: { id: 'q', step: 's', prompt: 'p', details: '', show: [], formJson: '{}', askedAtMs: 1, deadlineAtMs: 0 },
-};
+} as const;
 
 // [webhook, answered by, change, application notified, team notified]
+const rules = { to: [], escalateTo: [], notStarter: false, forPeople: true, answersItself: false, voters: [] };
+const byPeople: RunChange = { ...asked, question: { ...asked.question, rules } };
 const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolean, boolean])[] = [
   ['https://example.com/', 'application', asked, true, false],
   ['https://example.com/', 'team', asked, true, true],
@@ -17,6 +19,11 @@ const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolea
   ['https://example.com/', 'team', { event: 'cancelled' }, true, false],
   ['', 'team', { event: 'cancelled' }, false, false],
   ['', 'application', { event: 'succeeded', resultJson: '1' }, false, false],
+  ['https://example.com/', 'application', byPeople, true, true],
+  ['https://example.com/', 'team', { ...asked, event: 'question.reminded' }, false, true],
+  ['', 'application', { ...asked, event: 'question.reminded' }, false, false],
+  ['', 'application', { ...asked, event: 'question.escalated' }, false, true],
+  ['', 'team', { event: 'question.closed', questionId: 'q', reason: 'answered' }, false, false],
 ];
 
 for (const [webhookUrl, answerBy, change, application, team] of table) {

@@ -6,9 +6,20 @@ export const DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted', 'stopped'
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export type EndStatus = Exclude<DeliveryStatus, 'pending'>;
 
-/** To the URL of a run, to an organization's endpoint, or to its chat. */
-export const DELIVERY_KINDS = ['webhook', 'endpoint', 'slack', 'teams'] as const;
+/** To the URL of a run, to an organization's endpoint or its chat, or to people by e-mail. */
+export const DELIVERY_KINDS = ['webhook', 'endpoint', 'slack', 'teams', 'mail'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+/**
+ * Tries that a mail's row begins with: first tries of one target go out in the order of a run, and neither a mail nor a
+ * webhook waits for another's.
+ */
+export const MAIL_TRIES_BEFORE = 1;
+
+/** Tries that were made. */
+export function triesOf({ kind, tries }: { readonly kind: DeliveryKind; readonly tries: number }): number {
+  return kind === 'mail' ? tries - MAIL_TRIES_BEFORE : tries;
+}
 
 /** A new delivery of an event; `body` is sent byte for byte at every try, or is what a chat's message is made of. */
 export interface PlannedDelivery {
@@ -27,13 +38,15 @@ export interface PlannedDelivery {
   readonly keyId: KeyId | '';
   readonly body: Buffer;
   readonly createdAtMs: number;
+  /** Absent: due at once. */
+  readonly dueInMs?: number;
 }
 
 /** A delivery that only this node may try until its claim lapses. */
-export interface ClaimedDelivery extends Omit<PlannedDelivery, 'createdAtMs'> {
+export interface ClaimedDelivery extends Omit<PlannedDelivery, 'createdAtMs' | 'dueInMs'> {
   /** Random, new at each claim; a result is kept only under the claim it was made with. */
   readonly claim: string;
-  /** Tries before this one. */
+  /** Tries before this one, as `triesOf` counts them. */
   readonly tries: number;
   /** Set when an ended delivery is sent again by hand: the state it falls back to when that fails. */
   readonly resentFrom: EndStatus | null;

@@ -1,5 +1,5 @@
 // A committed change of a run with a listener, as this service sees it.
-import type { KeyId, OrgId, ProductionId, RunId, VersionId } from '@methods/base/ids';
+import type { KeyId, OrgId, ProductionId, RunId, UserId, VersionId } from '@methods/base/ids';
 
 export type EventName = QuestionEvent | 'succeeded' | 'failed' | 'cancelled';
 export type QuestionEvent = 'needs_input' | 'question.reminded' | 'question.escalated';
@@ -24,6 +24,16 @@ export interface RunEvent {
   readonly contentLeftOut: boolean;
   /** The run's event before this one; null: none, or unknown. */
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
+  /** Absent: a program, or unknown. */
+  readonly starter?: Person;
+}
+
+/** A person of a run, as far as the run knows them. */
+export interface Person {
+  /** Empty: no member. */
+  readonly userId: UserId | '';
+  /** In lower case; empty: unknown. */
+  readonly email: string;
 }
 
 export interface DeliveredEvent extends RunEvent {
@@ -64,13 +74,23 @@ export interface Question {
   readonly askedAtMs: number;
   /** 0: waits until answered or cancelled. */
   readonly deadlineAtMs: number;
-  /** Absent: anyone in the organization may answer, and so may a program. */
+  /** Absent: every member may answer, and so may a program. */
   readonly rules?: QuestionRules;
 }
 
+/** What the question says of the people who answer it. */
 export interface QuestionRules {
-  /** Only certain people, or several of them, may answer. */
+  /** Addresses and roles; empty: every member. */
+  readonly to: readonly string[];
+  readonly escalateTo: readonly string[];
+  /** The person who started the run may not answer. */
+  readonly notStarter: boolean;
+  /** No program may answer. */
   readonly forPeople: boolean;
+  /** The method's own answer counts at the deadline; else the run fails. */
+  readonly answersItself: boolean;
+  /** People whose answer counts already, where several are needed. */
+  readonly voters: readonly Person[];
 }
 
 export interface RunError {

@@ -4,6 +4,11 @@ import type { DeliveryStatus, EndStatus } from './delivery.ts';
 /** Waits before the redeliveries, in ms. */
 export const DEFAULT_RETRY_MS: readonly number[] = [5_000, 30_000, 300_000, 1_800_000, 10_800_000];
 
+/** The same of mails: they grow over a day, so that one on which the SMTP server is down loses none. */
+export const MAIL_RETRY_MS: readonly number[] = [
+  30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000, 43_200_000,
+];
+
 /** Share by which a wait varies, so that the deliveries of one outage do not all come back in one instant. */
 const JITTER = 0.1;
 

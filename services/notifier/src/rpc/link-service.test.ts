@@ -79,21 +79,24 @@ test('a link is used once, and stays used when its question ends', async () => {
   assert.equal(first?.state, LinkState.USED);
   assert.ok(first.usedAtMs > Date.now() - DAY_MS);
   assert.equal((await client.useLink(link)).link?.usedAtMs, first.usedAtMs);
-  await endLinks(database.sql, [{ ...link, exceptQuestionId: '' }]);
+  await endLinks(database.sql, [link]);
   assert.equal(await stateOf(link), LinkState.USED);
 });
 
-test('the end of a run ends all its links, and its next question those of the one before', async () => {
-  const answered = await stored();
-  const other = { orgId: answered.orgId, runId: answered.runId };
-  const next = await stored({ ...other, tokenSha256: randomBytes(32), recipient: 'ben@example.com' });
-  await endLinks(database.sql, [{ ...other, exceptQuestionId: next.questionId }]);
-  assert.deepEqual([await stateOf(answered), await stateOf(next)], [LinkState.ENDED, LinkState.OPEN]);
-  await endLinks(database.sql, [{ ...other, orgId: newId('org'), exceptQuestionId: '' }]);
-  assert.equal(await stateOf(next), LinkState.OPEN, 'the run of another organization');
-  await endLinks(database.sql, [{ ...other, exceptQuestionId: '' }]);
-  assert.equal(await stateOf(next), LinkState.ENDED);
-  assert.equal((await client.useLink(next)).link?.usedAtMs, 0, 'an ended link is not used');
+test('the end of a question ends all its links, and those of no other', async () => {
+  const closed = await stored();
+  const other = { orgId: closed.orgId, runId: closed.runId };
+  const more = await stored({ ...other, questionId: closed.questionId, recipient: 'ben@example.com' });
+  const next = await stored({ ...other, recipient: 'ben@example.com' });
+  await endLinks(database.sql, [{ ...closed, orgId: newId('org') }]);
+  assert.equal(await stateOf(closed), LinkState.OPEN, 'the question of another organization');
+  await endLinks(database.sql, [closed]);
+  assert.deepEqual(await Promise.all([closed, more, next].map(stateOf)), [
+    LinkState.ENDED,
+    LinkState.ENDED,
+    LinkState.OPEN,
+  ]);
+  assert.equal((await client.useLink(more)).link?.usedAtMs, 0, 'an ended link is not used');
 });
 
 test('a link expires at the deadline of its question, without one after seven days', async () => {

@@ -1,7 +1,7 @@
 // Rows of notifier.answer_links. A link is found by the hash of its token: its organization follows from it, as that of
 // a session does from its cookie.
 import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
-import type { Sql } from '@methods/postgres/pool';
+import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { AnswerLink, NewLink } from '../answer-link/answer-link.ts';
 
 /** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
@@ -24,7 +24,7 @@ const KEPT_DAYS = 30;
 const SWEPT_MAX = 100;
 
 /** A known link is open until the later of both times. Makes room: some that ended long ago are deleted. */
-export async function storeLinks(sql: Sql, links: readonly NewLink[]): Promise<void> {
+export async function storeLinks(sql: Sql | TransactionSql, links: readonly NewLink[]): Promise<void> {
   if (links.length === 0) return;
   const tokens = links.map(({ tokenSha256 }) => tokenSha256);
   await sql`
@@ -62,19 +62,19 @@ export async function useLink(sql: Sql, tokenSha256: Uint8Array): Promise<Answer
   return findLink(sql, tokenSha256);
 }
 
-/** Ends the run's open links; those of `exceptQuestionId` stay open. */
+/** Ends the open links of these questions. */
 export async function endLinks(
-  sql: Sql,
-  ended: readonly { readonly orgId: OrgId; readonly runId: RunId; readonly exceptQuestionId: QuestionId | '' }[],
+  sql: Sql | TransactionSql,
+  closed: readonly { readonly orgId: OrgId; readonly runId: RunId; readonly questionId: QuestionId }[],
 ): Promise<void> {
-  if (ended.length === 0) return;
+  if (closed.length === 0) return;
   await sql`
     update notifier.answer_links l set ended_at = now()
     from unnest(
-      ${ended.map(({ orgId }) => orgId)}::text[], ${ended.map(({ runId }) => runId)}::text[],
-      ${ended.map(({ exceptQuestionId }) => exceptQuestionId)}::text[]
-    ) as t(org_id, run_id, except_question_id)
-    where l.org_id = t.org_id and l.run_id = t.run_id and l.question_id <> t.except_question_id
+      ${closed.map(({ orgId }) => orgId)}::text[], ${closed.map(({ runId }) => runId)}::text[],
+      ${closed.map(({ questionId }) => questionId)}::text[]
+    ) as t(org_id, run_id, question_id)
+    where l.org_id = t.org_id and l.run_id = t.run_id and l.question_id = t.question_id
       and l.used_at is null and l.ended_at is null`;
 }
 

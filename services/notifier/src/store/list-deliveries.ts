@@ -9,6 +9,7 @@ import {
   type DeliveryRecord,
   type DeliveryStatus,
   type DeliveryTry,
+  triesOf,
 } from '../delivery/delivery.ts';
 
 export interface DeliveryFilter {
@@ -163,7 +164,7 @@ async function withTries(
     status: row.status,
     createdAtMs: Math.round(row.created_at_ms),
     nextTryAtMs: Math.round(row.next_try_at_ms),
-    triesCount: row.tries,
+    triesCount: triesOf(row),
     tries: byDelivery.get(row.delivery_id) ?? [],
   }));
 }

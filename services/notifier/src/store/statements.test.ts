@@ -21,10 +21,13 @@ import { deleteEnded, organizationsWithEnded } from '../retention/old-deliveries
 import { endLinks, findLink, storeLinks, useLink } from './answer-links.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
+import { closedQuestions } from './mailed-questions.ts';
 import { notifierDatabase } from './notifier-database.ts';
 import { recordTries } from './record-tries.ts';
 import { resendDeliveries } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
+import { storeEvents } from './store-events.ts';
+import { digestParts, storeMails } from './store-mails.ts';
 import { storedEvents } from './stored-events.ts';
 
 const DELIVERIES = statementRows(50_000);
@@ -59,6 +62,14 @@ before(async () => {
     select 'org_' || n % 9, sha256(n::text::bytea), 'run_' || n / 2, 'q_' || n, 'a@example.com',
       now() + (n % 100 - 50) * interval '1 day'
     from generate_series(1, ${DELIVERIES}) n;
+    insert into notifier.mailed_questions (org_id, question_id, run_id, closed_at)
+    select 'org_' || n % 9, 'q_' || n, 'run_' || n / 2, case when n % 4 > 0 then now() - (n % 60) * interval '1 day' end
+    from generate_series(1, ${DELIVERIES}) n;
+    insert into notifier.mail_counts (org_id, recipient, mails, since)
+    select 'org_' || n % 9, n || '@example.com', 9, now() - (n % 60) * interval '1 hour'
+    from generate_series(1, ${DELIVERIES}) n;
+    insert into notifier.mail_digests (org_id, delivery_id, run_id, seq, part)
+    select 'org_' || n % 9, 'dlv_' || n % 5000, 'run_' || n, n, '{}' from generate_series(1, ${DELIVERIES}) n;
     set session_replication_role = origin;`);
 });
 after(() => plans.stop());
@@ -120,5 +131,27 @@ async function links(sql: Sql): Promise<void> {
   await storeLinks(sql, [{ ...link, expiresAtMs: Date.now() + 60_000 }]);
   await findLink(sql, tokenSha256);
   await useLink(sql, tokenSha256);
-  await endLinks(sql, [{ ...run, exceptQuestionId: '' }]);
+  await endLinks(sql, [link]);
+  await mails(sql);
+}
+
+async function mails(sql: Sql): Promise<void> {
+  const run = { orgId: LARGE_ORG as OrgId, runId: `run_${newId('dlv')}` as const };
+  const questionId = newId('q');
+  const asked = { ...run, questionId, isForTeam: true };
+  const url = 'mailto:a@example.com';
+  const deliveries = [planned({ ...run, kind: 'mail', url: 'mailto:', host: 'mailto:' })];
+  await storeEvents(sql, [{ deliveries, question: { ...asked, isClosed: false } }]);
+  const { claimed } = await claimDeliveries(sql, claimRequest({ limit: 1 }));
+  const announced = { ...(claimed[0] ?? assert.fail()), ...run };
+  const link = { ...run, questionId, recipient: 'a@example.com', userId: '' as const };
+  for (let seq = 2; seq < 26; seq++) {
+    const [body, digestPart] = [Buffer.from('{}'), '{}'];
+    const mail = { recipient: 'a@example.com', url, body, digestBody: body, digestPart };
+    const linked = { ...link, tokenSha256: randomBytes(32), expiresAtMs: Date.now() + 60_000 };
+    await storeMails(sql, { ...announced, seq }, [{ ...mail, link: linked }], Date.now());
+  }
+  await digestParts(sql, run.orgId, 'dlv_1');
+  await storeEvents(sql, [{ deliveries: [], question: { ...asked, isClosed: true } }]);
+  assert.equal((await closedQuestions(sql, run.orgId, [questionId, 'q_other'])).size, 1);
 }

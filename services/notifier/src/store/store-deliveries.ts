@@ -1,6 +1,6 @@
 // Stores received events as deliveries. One statement a batch, so that a batch is stored whole or not at all.
-import type { Sql } from '@methods/postgres/pool';
-import type { PlannedDelivery } from '../delivery/delivery.ts';
+import type { Sql, TransactionSql } from '@methods/postgres/pool';
+import { MAIL_TRIES_BEFORE, type PlannedDelivery } from '../delivery/delivery.ts';
 
 /** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
 const BYTEA = 17;
@@ -9,15 +9,17 @@ const BYTEA = 17;
  * Stores new deliveries and ignores a known (run, seq, URL or endpoint), since events may be repeated. When this returns, the whole
  * batch is durable. Returns how many were new.
  */
-export async function storeDeliveries(sql: Sql, planned: readonly PlannedDelivery[]): Promise<number> {
+export async function storeDeliveries(sql: Sql | TransactionSql, planned: readonly PlannedDelivery[]): Promise<number> {
   if (planned.length === 0) return 0;
   // Two nodes that are handed the same events lock them in the same order.
   const rows = [...planned].sort(byRunAndSeq);
   const stored = await sql`
     insert into notifier.deliveries
-      (org_id, delivery_id, run_id, seq, url, url_sha256, endpoint_id, kind, host, event, key_id, body, created_at)
+      (org_id, delivery_id, run_id, seq, url, url_sha256, endpoint_id, kind, host, event, key_id, body, created_at, tries, due_at)
     select org_id, delivery_id, run_id, seq, url, sha256(convert_to(url || endpoint_id, 'UTF8')), endpoint_id, kind, host,
-      event, key_id, body, to_timestamp(created_at_ms / 1000)
+      event, key_id, body, to_timestamp(created_at_ms / 1000),
+      case when kind = 'mail' then ${MAIL_TRIES_BEFORE}::int else 0 end,
+      clock_timestamp() + make_interval(secs => due_in_ms / 1000)
     from unnest(
       ${rows.map((row) => row.orgId)}::text[], ${rows.map((row) => row.deliveryId)}::text[],
       ${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.seq)}::bigint[],
@@ -27,8 +29,9 @@ export async function storeDeliveries(sql: Sql, planned: readonly PlannedDeliver
       ${sql.array(
         rows.map((row) => row.body),
         BYTEA,
-      )}::bytea[], ${rows.map((row) => row.createdAtMs)}::float8[]
-    ) as t(org_id, delivery_id, run_id, seq, url, endpoint_id, kind, host, event, key_id, body, created_at_ms)
+      )}::bytea[], ${rows.map((row) => row.createdAtMs)}::float8[],
+      ${rows.map((row) => row.dueInMs ?? 0)}::float8[]
+    ) as t(org_id, delivery_id, run_id, seq, url, endpoint_id, kind, host, event, key_id, body, created_at_ms, due_in_ms)
     on conflict on constraint deliveries_once do nothing`;
   return stored.count;
 }

@@ -5,6 +5,10 @@ import { sqlState } from '@methods/postgres/safe-db-error';
 /** Values, constraints and limits: the same statement fails the same way next time. */
 const REFUSED = /^(22|23|54)/;
 
+export function isRefused(error: unknown): boolean {
+  return REFUSED.test(sqlState(error) ?? '');
+}
+
 /** Rejects with any other fault; some items may be written by then. */
 export async function writeApart<Item>(
   items: readonly Item[],

@@ -30,7 +30,7 @@ test('new deliveries of a full host lead to few claims, and those after a pause 
     clock,
     random: () => 0.5,
     logger: silentLogger,
-    retryMs: [1],
+    retryMs: () => [1],
     claimMs: 20_000,
     stopGraceMs: 1,
   });

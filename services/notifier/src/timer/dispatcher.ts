@@ -5,7 +5,7 @@ import type { Clock, Timer } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
-import type { ClaimedDelivery } from '../delivery/delivery.ts';
+import { type ClaimedDelivery, triesOf } from '../delivery/delivery.ts';
 import { afterTry } from '../delivery/schedule.ts';
 import type { ClaimReply } from '../store/claim-deliveries.ts';
 import type { ClaimRequest } from '../store/claim-statement.ts';
@@ -21,7 +21,8 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly retryMs: readonly number[];
+  /** Waits before its redeliveries. */
+  readonly retryMs: (delivery: ClaimedDelivery) => readonly number[];
   readonly claimMs: number;
   /** How long tries under way may continue when the process stops. */
   readonly stopGraceMs: number;
@@ -138,12 +139,13 @@ export class Dispatcher implements Stoppable {
       return recorder.record({ delivery, after: { status: 'pending', waitMs }, result: null });
     }
     const { result } = outcome;
+    const tries = triesOf(delivery);
     const after = outcome.isLast
       ? ({ status: delivery.resentFrom ?? 'stopped', waitMs: 0 } as const)
-      : afterTry(delivery, result.httpStatus, retryMs, random);
+      : afterTry({ ...delivery, tries }, result.httpStatus, retryMs(delivery), random);
     this.tell(delivery, {
       status: after.status,
-      try: delivery.tries + 1,
+      try: tries + 1,
       http_status: result.httpStatus,
       fault: result.error,
       duration_ms: result.durationMs,
@@ -156,7 +158,7 @@ export class Dispatcher implements Stoppable {
     const { orgId, runId, deliveryId, event, seq } = delivery;
     this.options.logger.info(
       { org_id: orgId, run_id: runId, delivery_id: deliveryId, event, seq, ...facts },
-      'webhook try',
+      delivery.kind === 'mail' ? 'mail try' : 'webhook try',
     );
   }
 

@@ -1,0 +1,25 @@
+// Plans all that an event leads to: webhooks, messages of chats, mail, and whether its question is open.
+import { newId, type QuestionId } from '@methods/base/ids';
+import type { EndpointTarget } from '../delivery/endpoint-target.ts';
+import { planDeliveries } from '../delivery/plan-delivery.ts';
+import { isDelivered, type RunEvent } from '../delivery/run-event.ts';
+import { planMail } from '../email/mail-plan.ts';
+import type { PlannedEvent } from '../store/store-events.ts';
+
+/** `mails`: people are asked by mail. */
+export function planEvent(event: RunEvent, endpoints: readonly EndpointTarget[], mails: boolean): PlannedEvent {
+  const { orgId, runId, change, answerBy } = event;
+  const deliveries = planDeliveries(event, endpoints, () => newId('dlv'));
+  if (!isDelivered(event)) {
+    const questionId = 'questionId' in change ? (change.questionId as QuestionId) : 'q_';
+    const isForTeam = mails && answerBy === 'team';
+    return { deliveries, question: { orgId, runId, questionId, isClosed: true, isForTeam } };
+  }
+  const mail = mails ? planMail(event, newId('dlv')) : null;
+  if (mail === null || !('question' in event.change)) return { deliveries, question: null };
+  const questionId = event.change.question.id as QuestionId;
+  return {
+    deliveries: [...deliveries, mail],
+    question: { orgId, runId, questionId, isClosed: false, isForTeam: true },
+  };
+}

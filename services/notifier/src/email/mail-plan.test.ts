@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DeliveredEvent, Question, QuestionRules } from '../delivery/run-event.ts';
+import { type Announcement, readJob } from './mail-job.ts';
+import { planMail } from './mail-plan.ts';
+
+const question: Question = {
+  id: 'q_1',
+  step: 's',
+  prompt: 'p',
+  details: '',
+  show: [],
+  formJson: '{}',
+  askedAtMs: 1,
+  deadlineAtMs: 0,
+};
+const rules: QuestionRules = {
+  to: [],
+  escalateTo: [],
+  notStarter: false,
+  forPeople: true,
+  answersItself: false,
+  voters: [],
+};
+const event: DeliveredEvent = {
+  orgId: 'org_o',
+  runId: 'run_r',
+  seq: 1,
+  method: 'wf_1',
+  versionId: 'ver_v',
+  contentLeftOut: false,
+  webhookUrl: '',
+  keyId: '',
+  answerBy: 'team',
+  createdAtMs: 1,
+  change: { event: 'needs_input', question },
+  follows: null,
+  starter: { userId: 'usr_1', email: 'ada@example.com' },
+};
+
+function planned(
+  fields: Partial<QuestionRules> = {},
+  more: Partial<Question> = {},
+  name = 'needs_input',
+): Announcement {
+  const change = { event: name, question: { ...question, ...more, rules: { ...rules, ...fields } } };
+  const delivery = planMail({ ...event, change } as DeliveredEvent, 'dlv_1');
+  const job = readJob(delivery?.body ?? Buffer.from('{}'));
+  assert.ok(job.kind === 'announcement');
+  return job;
+}
+
+test('at most 50 names are asked for, none of them too long for an address', () => {
+  const to = ['x'.repeat(400), ...Array.from({ length: 60 }, (_, n) => `${n}@example.com`)];
+  assert.deepEqual(planned({ to }).to, to.slice(1, 51));
+});
+
+test('the starter is left out where they may not answer, and so are those who have answered', () => {
+  const ben = { userId: '', email: 'ben@example.com' } as const;
+  assert.deepEqual(planned().except, []);
+  assert.deepEqual(planned({ notStarter: true, voters: [ben] }).except, [event.starter, ben]);
+});
+
+test('an escalation is for its own people', () => {
+  const names = { to: ['member'], escalateTo: ['admin'] };
+  assert.deepEqual(planned(names).to, ['member']);
+  assert.deepEqual(planned(names, {}, 'question.reminded').to, ['member']);
+  assert.deepEqual(planned(names, {}, 'question.escalated').to, ['admin']);
+});
+
+test('large texts and values are cut, since each recipient’s mail has them', () => {
+  const large = 'é'.repeat(1 << 20);
+  const show = Array.from({ length: 100 }, (_, n) => ({ path: large, valueJson: n % 2 ? `"${large}"` : `[${large}]` }));
+  const job = planned({}, { prompt: large, details: large, show });
+  assert.ok(JSON.stringify(job).length < 12_000, `${JSON.stringify(job).length}`);
+  const [text] = planned({}, { show: [{ path: 'a', valueJson: '"line\\nbreak"' }] }).question.show;
+  assert.deepEqual(text, { path: 'a', text: 'line break' });
+});
+
+test('an event without people makes no mail', () => {
+  assert.equal(planMail({ ...event, answerBy: 'application' }, 'dlv_1'), null);
+  assert.equal(planMail({ ...event, change: { event: 'cancelled' } }, 'dlv_1'), null);
+});
