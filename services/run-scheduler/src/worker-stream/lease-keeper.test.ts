@@ -26,7 +26,7 @@ describe('leases and what becomes of their runs', () => {
     notices = [];
     outcome = unavailable;
     const actors = {
-      async tell(_runId: string, _orgId: string | null, command: RunCommand) {
+      async tell(_orgId: string | null, _runId: string, command: RunCommand) {
         told.push(command.type);
         return outcome;
       },
