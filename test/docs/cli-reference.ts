@@ -16,6 +16,7 @@ const MORE_EXITS: Readonly<Record<string, readonly string[]>> = {
   start: ['4 with `--wait` when the run waits for an answer'],
   runs: ['4 of `watch` when the run waits for an answer'],
   answer: ['4 when the run waits for an answer, to this question or the next'],
+  inbox: ['4 when a question is shown that is open'],
   upgrade: ['3 when something is left to a person'],
   logout: ['3 when the sign-in is forgotten here but could not be revoked there'],
 };

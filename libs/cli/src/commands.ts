@@ -144,6 +144,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./answer/answer-command.ts')).answerCommand,
   },
   {
+    name: 'inbox',
+    summary: 'List, answer, assign and delegate the open questions of runs',
+    words: async () => (await import('./help-words.ts')).INBOX_WORDS,
+    load: async () => (await import('./inbox/inbox-command.ts')).inboxCommand,
+  },
+  {
     name: 'types',
     summary: "Write TypeScript types of a method's inputs and result",
     words: async () => (await import('./help-words.ts')).TYPES_WORDS,

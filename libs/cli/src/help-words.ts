@@ -250,6 +250,38 @@ export const ANSWER_WORDS: CommandHelp = {
   ],
 };
 
+const INBOX_ACTIONS = ['list', 'show', 'answer', 'assign', 'delegate'];
+
+export const INBOX_WORDS: CommandHelp = {
+  name: 'inbox',
+  usage:
+    '[list] [--mine|--unassigned|--assignee WHO] [--method METHOD] [--due SPAN] | show ID | answer ID [--answer JSON|@FILE] [--comment TEXT] | assign ID WHO | delegate ID WHO',
+  summary: 'List, answer, assign and delegate the open questions of runs',
+  details: [
+    'Lists the questions for the team, the newest first; with --due the first due first. WHO is me, the id of a member',
+    '(usr_…) or their address. assign gives a question to one who may answer it, or to no-one; delegate also lets a member',
+    'answer it whom it does not ask. Without --answer the question is asked on the terminal, as by methods answer; without',
+    'a terminal it is shown (exit code 4).',
+  ],
+  options: {
+    mine: { help: 'list: only those given to you, or asked of your address only' },
+    unassigned: { help: 'list: only those given to no one' },
+    assignee: { value: 'WHO', help: 'list: only those given to this person: an id or an address' },
+    method: { value: 'METHOD', help: 'list: only questions of this method: an id, a saved file or a display name' },
+    due: { value: 'SPAN', help: 'list: only those due within this time, such as 8h or 2d' },
+    'answer-by': { value: 'W', help: 'list: team (default), application for those that applications answer, or all' },
+    ...PAGE_OPTIONS,
+    answer: { value: 'JSON|@FILE', help: 'answer: an object that fits the form of the question' },
+    comment: { value: 'TEXT', help: 'answer: kept with the answer, for people' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 0, max: 3, word: 'list, show, answer, assign or delegate', choices: INBOX_ACTIONS },
+  examples: [
+    'methods inbox --mine',
+    'methods inbox answer q_01kf3p7c5m8x2q9t4v6w0y1z2a --answer \'{"decision": "approve"}\' --comment "As agreed."',
+  ],
+};
+
 export const TYPES_WORDS: CommandHelp = {
   name: 'types',
   usage: 'METHOD|FILE [-o FILE] [--version VERSION] [--server URL]',

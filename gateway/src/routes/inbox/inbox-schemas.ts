@@ -33,7 +33,7 @@ export const InboxQuery = Type.Object(
     ...PageFields,
     mine: Type.Optional(Flag('Given to the caller, or asked of their verified address only.')),
     unassigned: Type.Optional(Flag('Given to no one.')),
-    assignee: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'usr_…, or an address.' })),
+    assignee: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'usr_…, an address, or "me".' })),
     method: Type.Optional(Type.String({ maxLength: 64, description: 'A method id, wf_… or bare.' })),
     due_before: Type.Optional(
       Type.String({ maxLength: 64, description: 'RFC 3339; due earlier than this. The first due comes first then.' }),

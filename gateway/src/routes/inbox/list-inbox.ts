@@ -78,7 +78,7 @@ function filterOf(request: FastifyRequest, query: Query) {
   const methodId = method === undefined ? '' : bareMethodId(method);
   if (methodId === null) return null;
   return {
-    assignees: mine ? mineOf(request) : assignee === undefined ? [] : [assignee.toLowerCase()],
+    assignees: mine || assignee === 'me' ? mineOf(request) : assignee === undefined ? [] : [assignee.toLowerCase()],
     unassigned: unassigned !== undefined,
     method: methodId === '' ? ('' as const) : productionMethodId(methodId),
     dueBeforeMs: queryTime(query, 'due_before') ?? 0,

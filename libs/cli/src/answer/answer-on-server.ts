@@ -15,9 +15,11 @@ import {
   type ServerQuestion,
   type ServerRun,
 } from '../runs/server-run.ts';
+import { showVotes } from '../runs/show-answers.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
+import type { Output } from '../terminal/output.ts';
 import { editorOf } from '../terminal/text-editor.ts';
 import { commentOf } from './answer-comment.ts';
 
@@ -28,7 +30,7 @@ export async function answerOnServer(
   line: CommandLine,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { output, interrupted, config } = context;
+  const { output } = context;
   const comment = commentOf(line);
   const run = await getRun(api, runId);
   const option = line.text('answer');
@@ -41,10 +43,7 @@ export async function answerOnServer(
   }
   const question = questionOf(run);
   if (option === undefined && !output.interactive) return showRunEnd(run, output);
-  const answer =
-    option === undefined
-      ? await askOnTerminal(question, output, interrupted, editorOf(config))
-      : await givenAnswer(option, question, context.cwd);
+  const answer = await answerTo(question, line, context);
   if (answer === null) {
     output.note(`Not answered. The run still waits:  methods answer ${runId}`);
     return EXIT.waiting;
@@ -57,7 +56,27 @@ export async function answerOnServer(
     });
   if (line.flag('wait')) return watchToRest(api, runId, context);
   output.document(value);
-  output.line(`Answered. Watch it with:  methods runs watch ${runId}`);
+  return sayAnswered(value, question.id, output);
+}
+
+/** The answer of --answer, or of the terminal; null: there is none. @throws CommandError `invalid_answer` */
+export async function answerTo(
+  question: ServerQuestion,
+  line: CommandLine,
+  { output, interrupted, config, cwd }: CommandContext,
+): Promise<JsonObject | null> {
+  const option = line.text('answer');
+  if (option === undefined) return askOnTerminal(question, output, interrupted, editorOf(config));
+  return givenAnswer(option, question, cwd);
+}
+
+/** `run`: as it is after the answer. A question that several people decide may be open still. */
+export function sayAnswered({ run_id: runId, question }: ServerRun, questionId: string, output: Output): ExitCode {
+  if (question?.id === questionId && question.needs !== undefined) {
+    const { count } = question.needs;
+    output.line(`Your answer is kept: ${count} people have to agree, and the question stays open.`);
+    showVotes(question, output);
+  } else output.line(`Answered. Watch it with:  methods runs watch ${runId}`);
   return EXIT.done;
 }
 

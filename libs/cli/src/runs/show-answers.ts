@@ -52,7 +52,7 @@ function showComment({ comment = '' }: GivenAnswer, output: Output): void {
   output.line(output.paint('dim', plainText(cut(comment, COMMENT_CHARACTERS_MAX)).replace(/^/gm, '    ')));
 }
 
-function partyWords(by: ServerParty | null): string {
+export function partyWords(by: ServerParty | null): string {
   if (by === null) return 'an application';
   if (by.kind === 'service_key') return `the key ${by.id ?? ''}`.trimEnd();
   const address = by.email ?? by.recipient ?? by.id ?? 'a person';

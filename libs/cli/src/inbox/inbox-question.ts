@@ -1,0 +1,64 @@
+// A question on a server: its shape, and how it is shown.
+import { showForm, showQuestion } from '../question/show-question.ts';
+import type { AcceptedAnswer, ServerParty, ServerQuestion } from '../runs/server-run.ts';
+import { partyWords, showAnswers, showVotes } from '../runs/show-answers.ts';
+import type { Output } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { timeOf } from '../terminal/time-of.ts';
+
+export interface InboxItem {
+  readonly id: string;
+  readonly run_id: string;
+  readonly method: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly state: 'open' | 'answered' | 'expired' | 'cancelled';
+  readonly asked_at: string | null;
+  readonly deadline_at: string | null;
+  readonly closed_at?: string | null;
+  /** A person's id, or the one address that is asked. */
+  readonly assignee: string | null;
+  readonly to?: readonly string[];
+  readonly needs?: number;
+  readonly votes_given?: number;
+  readonly warnings?: readonly { readonly message: string }[];
+}
+
+export interface WholeQuestion extends InboxItem {
+  readonly question?: ServerQuestion & {
+    readonly delegations?: readonly { readonly from: ServerParty | null; readonly to: ServerParty | null }[];
+  };
+  readonly receipt?: AcceptedAnswer;
+}
+
+/** The prompt, and how many of the people have answered. */
+export function promptWords({ prompt, needs, votes_given: votes = 0 }: InboxItem): string {
+  return needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
+}
+
+export function showWhole(whole: WholeQuestion, output: Output): void {
+  const { id, state, run_id: runId, step, question, receipt } = whole;
+  output.line(`${id} ${state}`);
+  output.line(output.paint('dim', plainText(`run ${runId}, step ${step}, method ${whole.method}`)));
+  output.line(output.paint('dim', timesOf(whole)));
+  if (whole.assignee !== null) output.line(`  given to ${plainText(whole.assignee)}`);
+  if (whole.to !== undefined) output.line(`  asks ${plainText(whole.to.join(', '))}`);
+  for (const { from, to } of question?.delegations ?? []) {
+    output.line(`  ${plainText(`delegated by ${partyWords(from)} to ${partyWords(to)}`)}`);
+  }
+  for (const { message } of whole.warnings ?? []) output.line(output.paint('yellow', `  ${plainText(message)}`));
+  if (question !== undefined) {
+    showQuestion(question, output);
+    if (state === 'open') {
+      showVotes(question, output);
+      showForm(question, output);
+    }
+  }
+  output.line();
+  if (receipt !== undefined) showAnswers({ answers: [receipt] }, output);
+}
+
+function timesOf({ asked_at: asked, deadline_at: deadline, closed_at: closed }: InboxItem): string {
+  const until = closed ? `, closed ${timeOf(closed)}` : deadline === null ? '' : `, due ${timeOf(deadline)}`;
+  return `asked ${timeOf(asked)}${until}`;
+}
