@@ -11,6 +11,7 @@ import type { FastifyInstance } from 'fastify';
 import { container } from 'tsyringe';
 import { peopleOf } from './callers/people.ts';
 import { AuditLog } from './clients/audit-log.ts';
+import { ConnectedWorkers } from './clients/connected-workers.ts';
 import { KeyUses } from './clients/key-uses.ts';
 import { LinkCalls } from './clients/link-calls.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
@@ -72,6 +73,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
+  const workers = new ConnectedWorkers(addresses);
   const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
   const answerLinks = links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, logger });
   const before: Stoppable[] = [
@@ -88,6 +90,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     audit,
     ...(links === null ? [] : [links]),
     { stop: () => deliveries?.close() },
+    workers,
   ];
   if (config.natsUrl !== null)
     before.push(
@@ -106,6 +109,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     organizationLogs,
     answerLinks,
     deliveries,
+    workers,
     sourceInterfaces,
     ...people,
     uploadTokens,

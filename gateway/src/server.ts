@@ -48,6 +48,7 @@ import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
 import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
 import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
+import { addWorkerRoutes, type WorkerRouteParts } from './routes/workers/worker-routes.ts';
 import { LongWork } from './turns/long-work.ts';
 import { RecentOrganizations } from './turns/recent-organizations.ts';
 
@@ -58,6 +59,7 @@ export interface ServerParts
     CallerParts,
     AuthParts,
     DeliveryRouteParts,
+    WorkerRouteParts,
     Pick<InboxRouteParts, 'questions' | 'members'>,
     WellKnownParts {
   readonly clock: Clock;
@@ -173,6 +175,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addAccountRoutes(scope, parts);
     addEndpointRoutes(scope, parts);
     addDeliveryRoutes(scope, parts);
+    addWorkerRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'upload', callers, (scope) => {

@@ -146,6 +146,7 @@ export async function gatewayFixture({
     trustProxy: null,
     answerLinks: null,
     deliveries: null,
+    workers: { list: async () => ({ workers: [], count: 0, isComplete: true }) },
     stopping: () => fixture.stopping,
     ...settings,
   });

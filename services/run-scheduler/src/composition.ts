@@ -11,6 +11,7 @@ import { readerRole } from '@methods/postgres/reader-role';
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { WorkerListService } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import { container } from 'tsyringe';
@@ -39,6 +40,7 @@ import { RetentionSweep } from './retention/retention-sweep.ts';
 import { AnswerChecks } from './rpc/answer-checks.ts';
 import { AnswerRuns } from './rpc/answer-run.ts';
 import { FILE_SHARE, InputFiles } from './rpc/input-files.ts';
+import { listWorkers } from './rpc/list-workers.ts';
 import { OrganizationFollowers } from './rpc/organization-followers.ts';
 import { QuestionRpc } from './rpc/question-service.ts';
 import { RegistryClient } from './rpc/registry-client.ts';
@@ -315,6 +317,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     listen: config.listen,
     services: [
       served(RunSchedulerService, gatewayRpc.handlers),
+      served(WorkerListService, { listWorkers: (request) => listWorkers(sessions, request) }),
       served(QuestionService, questions.handlers, { answerQuestion: ANSWER_REQUEST_BYTES_MAX }),
       served(PeerService, peers.serve),
     ],

@@ -51,6 +51,19 @@ export function organizationSettled(world: () => AccountWorld): void {
       await onBothGateways(world(), 'plain content is taken', start, ({ status }) => status === 201);
     });
 
+    test('lists the workers that are connected, with what they run', async () => {
+      const { viewer, stack } = world();
+      const reply = await viewer.request('GET', '/api/workers');
+      const { items, count, complete } = reply.read<{
+        items: { methods: string[]; slots: number; sdk: string; connected_at: string }[];
+        count: number;
+        complete: boolean;
+      }>();
+      assert.deepEqual([complete, count], [true, items.length]);
+      assert.ok(items.some(({ methods }) => methods.includes(stack.method('greet'))));
+      assert.ok(items.every(({ slots, sdk, connected_at: at }) => slots > 0 && sdk !== '' && Date.parse(at) > 0));
+    });
+
     test('has before and after in its audit log', async () => {
       const { admin } = world();
       const lines = async (action: string, field: string) => {

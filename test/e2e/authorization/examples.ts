@@ -225,6 +225,7 @@ const ENDPOINTS: Rows = {
   'DELETE /api/endpoints/:id': [
     { request: ({ endpointId }) => ({ path: `/api/endpoints/${endpointId}` }), present: 404 },
   ],
+  'GET /api/workers': at('/api/workers'),
   'GET /api/deliveries': [
     { request: () => ({ path: '/api/deliveries' }) },
     { request: ({ runId }) => ({ path: `/api/deliveries?run=${runId}` }), absent: 200 },

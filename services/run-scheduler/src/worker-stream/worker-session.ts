@@ -6,6 +6,7 @@ import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/wo
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import { countServed, type QueueKey, queuesServed } from '../store/queue-key.ts';
 import type { ArrivingWorker, Leave } from './worker-admission.ts';
+import type { WorkerDescription } from './worker-description.ts';
 import { isReport, type ReportItem, type ReportOutcome } from './worker-reports.ts';
 
 export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
@@ -16,6 +17,7 @@ export interface WorkerHello {
   readonly methods: readonly ProductionId[];
   readonly slots: number;
   readonly features: readonly string[];
+  readonly sdk: string;
   readonly held: readonly { readonly runId: RunId; readonly token: string }[];
 }
 
@@ -66,6 +68,10 @@ export class WorkerSession {
   slots = 0;
   queues: readonly QueueKey[] = [];
   leaving = false;
+  /** Null before the hello was judged. */
+  description: WorkerDescription | null = null;
+  /** Wall time of its last heartbeat or report. */
+  heardAtMs = 0;
   /** Attempts that no owner granted here, held only because the worker lists them; limited to its last list. */
   private claimed: ReadonlySet<string> = new Set();
   private free = 0;
@@ -191,6 +197,11 @@ export class WorkerSession {
 
   hasClaimed(token: string): boolean {
     return this.claimed.has(token);
+  }
+
+  /** Places that no run has taken yet. */
+  get freePlaces(): number {
+    return this.free;
   }
 
   /** For a grant: false when every place of the worker is taken already. */

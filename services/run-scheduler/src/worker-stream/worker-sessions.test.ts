@@ -74,6 +74,23 @@ describe('workers of a node', () => {
     waiters.headChanged('owner', KEY, { depth, queuedAtMs: 1, runId: 'run_1' });
   }
 
+  test('workers are listed for their organization, in short, with their free places', () => {
+    const methods = Array.from({ length: 60 }, (_, n) => `wf_${n}`);
+    const stream = new Stream(sessions).hello({ methods, sdk: 's'.repeat(200), features: ['python'] });
+    stream.credits(2);
+    new Stream(sessions, 'org_b').hello();
+    grant({ workerSession: stream.session.id, creditId: 0 });
+    const [worker, ...others] = sessions.list('org_a');
+    assert.equal(others.length, 0);
+    assert.deepEqual(
+      [worker?.workerId, worker?.keyId, worker?.slots, worker?.free, worker?.methodsCount, worker?.leaving],
+      [WORKER, 'key_a', 2, 1, 60, false],
+    );
+    assert.deepEqual([worker?.methods.length, worker?.sdk.length, worker?.features], [50, 100, ['python']]);
+    stream.end();
+    assert.deepEqual(sessions.list('org_a'), []);
+  });
+
   test('a worker that only says hello gets its welcome and nothing else', () => {
     headOf(5);
     const stream = new Stream(sessions).hello();

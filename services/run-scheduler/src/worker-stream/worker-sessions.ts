@@ -1,7 +1,7 @@
 // The workers connected to this node: connects their streams with the queues, the owners of their runs and the grants
 // for them.
 import type { Clock } from '@methods/base/clock';
-import { type KeyId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
+import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
@@ -10,11 +10,20 @@ import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
 import { NODE_FEATURES, protocolFeatures } from './protocol-features.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
+import { describeWorker, type WorkerDescription } from './worker-description.ts';
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
 /** Until the hello has arrived and was judged, including its wait in the line of its key. */
 const HELLO_MS = 15_000;
+
+export interface ListedWorker extends WorkerDescription {
+  readonly keyId: KeyId;
+  readonly slots: number;
+  readonly free: number;
+  readonly heardAtMs: number;
+  readonly leaving: boolean;
+}
 
 export class WorkerSessions implements WorkerSessionHost {
   /** Every open stream, even before its hello: a revoked key ends it as well. */
@@ -54,6 +63,8 @@ export class WorkerSessions implements WorkerSessionHost {
     // The same stream of the same worker twice: the first one is dead or a mistake.
     this.sessions.get(session.id)?.close();
     this.sessions.set(session.id, session);
+    session.heardAtMs = this.options.clock.wallMs();
+    session.description = describeWorker(hello, session.heardAtMs);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
     const welcome = { heartbeatMs, leaseMs, nodeId, features: [...NODE_FEATURES] };
     session.send({ item: { case: 'welcome', value: welcome } });
@@ -85,6 +96,7 @@ export class WorkerSessions implements WorkerSessionHost {
     const { runId, token } = item.value;
     if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
     this.options.held.heard(token);
+    session.heardAtMs = this.options.clock.wallMs();
     const record = takeLastRecord(item);
     if (record === null) return this.toOwner(session, item, (outcome) => this.answer(session, outcome));
     // Owners of earlier releases take the two as separate reports; the worker gets one reply for both.
@@ -111,6 +123,7 @@ export class WorkerSessions implements WorkerSessionHost {
   }
 
   heartbeat(session: WorkerSession, runs: readonly { runId: RunId; token: string }[]): void {
+    session.heardAtMs = this.options.clock.wallMs();
     const cancelled: { runId: RunId; token: string }[] = [];
     const claimed = new Set<string>();
     for (const { runId, token } of runs) {
@@ -169,6 +182,17 @@ export class WorkerSessions implements WorkerSessionHost {
     if (held !== undefined) held.cancelTold = true;
     const session = this.sessions.get(held?.session ?? workerSession);
     session?.send({ item: { case: 'cancel', value: { runId, token } } });
+  }
+
+  /** The workers of an organization that are connected here. */
+  list(orgId: OrgId): readonly ListedWorker[] {
+    const workers: ListedWorker[] = [];
+    for (const session of this.sessions.values()) {
+      const { description, owner, slots, freePlaces: free, heardAtMs, leaving } = session;
+      if (description === null || owner.orgId !== orgId) continue;
+      workers.push({ ...description, keyId: owner.keyId, slots, free, heardAtMs, leaving });
+    }
+    return workers;
   }
 
   sessionIds(): string[] {

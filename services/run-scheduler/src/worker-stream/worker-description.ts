@@ -1,0 +1,35 @@
+// What a connected worker says of itself, as people see it. Short: a worker may name a thousand methods.
+import type { ProductionId } from '@methods/base/ids';
+
+const METHODS_MAX = 50;
+const FEATURES_MAX = 50;
+const WORD_CHARACTERS_MAX = 100;
+
+export interface WorkerDescription {
+  readonly workerId: string;
+  readonly methods: readonly ProductionId[];
+  /** Also those that are left out. */
+  readonly methodsCount: number;
+  readonly features: readonly string[];
+  readonly sdk: string;
+  readonly connectedAtMs: number;
+}
+
+interface Said {
+  readonly workerId: string;
+  readonly methods: readonly ProductionId[];
+  readonly features: readonly string[];
+  readonly sdk?: string;
+}
+
+export function describeWorker({ workerId, methods, features, sdk = '' }: Said, nowMs: number): WorkerDescription {
+  const named = [...new Set(methods)];
+  return {
+    workerId,
+    methods: named.slice(0, METHODS_MAX),
+    methodsCount: named.length,
+    features: features.slice(0, FEATURES_MAX).map((feature) => feature.slice(0, WORD_CHARACTERS_MAX)),
+    sdk: sdk.slice(0, WORD_CHARACTERS_MAX),
+    connectedAtMs: nowMs,
+  };
+}
