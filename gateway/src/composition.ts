@@ -75,7 +75,8 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const workers = new ConnectedWorkers(addresses);
   const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
-  const answerLinks = links === null ? null : new LinkedQuestions({ links, scheduler, registryCalls, audit, logger });
+  const answerLinks =
+    links === null ? null : new LinkedQuestions({ links, questions, members, registryCalls, audit, logger });
   const before: Stoppable[] = [
     sources,
     valueThreads,

@@ -24,8 +24,8 @@ import { addRequestLog } from './plugins/request-log.ts';
 import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
-import type { AnswerLinks } from './routes/answer-page/answer-links.ts';
-import { addAnswerPage } from './routes/answer-page/answer-page-routes.ts';
+import type { AnswerLinks } from './routes/answer-page/opened-question.ts';
+import { addQuestionPages } from './routes/answer-page/question-pages.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
@@ -141,9 +141,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 
   const rateLimit = new RateLimit(parts);
   const turns = new OrganizationTurns(parts.clock, recent);
-  const { answerLinks, signIn } = parts;
-  const signInPath = signIn === null ? null : () => '/auth/login';
-  if (answerLinks !== null) await addAnswerPage(app, { ...parts, answerLinks, turns, largeBodies, signInPath });
+  await addQuestionPages(app, { ...parts, turns, limit: rateLimit, largeBodies });
   const callers = {
     findCaller: callerFinder(parts),
     turns,

@@ -25,6 +25,7 @@ const { text } = writePage(
       signInPath: null,
       nowMs: question.deadlineAtMs - 3_600_000,
       answer: async () => question,
+      delegate: async () => '',
       again: async () => question,
     },
     undefined,

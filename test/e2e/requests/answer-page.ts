@@ -84,6 +84,10 @@ export function answerPage(stack: () => Stack): void {
       const expired = await textOf(over.url);
       assert.match(expired, /This link has expired\./);
       assert.doesNotMatch(expired, /<form/);
+      const [, path = ''] = /<a href="(\/questions\/q_\w+)">Sign in to answer it/.exec(expired) ?? [];
+      const { base_url: base } = stack().ready;
+      const signIn = await fetch(base + path, { redirect: 'manual' });
+      assert.equal(signIn.headers.get('location'), `/auth/login?return_to=${path}`);
       await stack().api.cancel(late.run_id);
     });
 

@@ -9,8 +9,8 @@ import { askedQuestion, RECIPIENT } from '../../testing/asked-question.fixture.t
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 import { PlayedBrowser } from '../../testing/played-browser.fixture.ts';
 import { turnedClock } from '../../testing/turned-clock.fixture.ts';
-import type { AnswerLinks, OpenedLink } from './answer-links.ts';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
+import type { AnswerLinks, OpenedQuestion } from './opened-question.ts';
 import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
 
 /** Links, what was asked of them and what was answered. */
@@ -26,7 +26,7 @@ class LinkBook implements AnswerLinks {
     return token;
   }
 
-  async open(token: string): Promise<OpenedLink | null> {
+  async open(token: string): Promise<OpenedQuestion | null> {
     this.opened.push(token);
     if (this.away) throw new ServiceError('unavailable');
     const link = this.links.get(token);
@@ -39,6 +39,7 @@ class LinkBook implements AnswerLinks {
         this.answers.push(sent);
         return { ...asked, state: 'answered' };
       },
+      delegate: async () => 'Grace',
       again: async () => asked,
     };
   }
@@ -261,6 +262,7 @@ test('the largest forms, values and posts take less than 50 ms of the event loop
       signInPath: null,
       nowMs: Date.now(),
       answer: async () => askedQuestion(),
+      delegate: async () => 'Grace',
       again: async () => askedQuestion(),
     };
     const shownMs = leastCpuMs(50, () => shownPage(visit, undefined));

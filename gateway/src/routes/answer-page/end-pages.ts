@@ -70,6 +70,12 @@ export function endPage(
   return { ...page(question, 'The link has expired', html`<p><strong>${why}</strong></p>${signIn}`) };
 }
 
+export function delegatedPage(question: AskedQuestion, name: string): PageContent {
+  const said = html`<div class="said" role="status"><p><strong><bdi>${name}</bdi> may answer this question now.</strong> So may you.</p></div>
+<p><a href="?">Back to the question</a></p>`;
+  return page(question, 'Handed over', said);
+}
+
 /** The question's rules refuse this visitor's answer. */
 export function notAnAnswererPage(question: AskedQuestion): PageContent {
   const why = html`<p role="status"><strong>You may not answer this question. Your answer was not used.</strong></p>
@@ -102,7 +108,9 @@ function answeredWords({ timeZone }: AskedQuestion, form: Form, given: GivenAnsw
   const through =
     given.linkRecipient === ''
       ? html`by <bdi>${given.by}</bdi>`
-      : html`through the link sent to <bdi>${given.linkRecipient}</bdi>`;
+      : given.linkRecipient.includes('@')
+        ? html`through the link sent to <bdi>${given.linkRecipient}</bdi>`
+        : html`through the message in <bdi>${given.linkRecipient}</bdi>`;
   const said = given.comment === '' ? null : html` <q dir="auto">${given.comment}</q>`;
   const agreed =
     given.agreed === undefined ? null : html` ${given.agreed.length} people agreed: ${names(given.agreed)}.`;

@@ -12,6 +12,7 @@ export const COMMENT_CHARACTERS_MAX = 2_000;
 
 export interface FormPageState extends FormState {
   readonly comment: string;
+  readonly to: string;
   /** What is wrong with the page as a whole. */
   readonly said: string;
   /** Says that the person who sends the form as it is has read it. */
@@ -24,6 +25,8 @@ export interface FormPageState extends FormState {
 
 export const COMMENT = 'comment';
 export const READ = 'read';
+/** The address of the person to whom the question is handed over. */
+export const TO = 'to';
 
 export function formPage(question: AskedQuestion, form: Form, state: FormPageState): PageContent {
   const controls = new FormControls(state);
@@ -39,6 +42,7 @@ ${question.takesComment ? commentField(state) : null}
 ${state.needsReading ? readField(state) : null}
 <div class="buttons"><button name="do" value="check">Continue</button></div>
 <p class="hint">You check your answer on the next page before it is sent.</p>
+${handOver(state)}
 </form>`;
   const title = faults === null ? question.prompt : `Error: ${question.prompt}`;
   return { status: state.status, title, about: question.orgName, main };
@@ -52,7 +56,7 @@ function faultList({ faults, said }: FormPageState, { places }: FormControls): H
   const items = inOrder.map(([at, message]) => {
     const place = places.get(at);
     const words = place === undefined ? message : `${place.words} ${message}`;
-    const id = at === COMMENT || at === READ ? at : place?.id;
+    const id = at === COMMENT || at === READ || at === TO ? at : place?.id;
     return html`<li>${id === undefined ? words : html`<a href="#${id}">${words}</a>`}</li>`;
   });
   const list = items.length === 0 ? null : html`<ul>${items}</ul>`;
@@ -81,9 +85,23 @@ function readField({ read, faults }: FormPageState): Html {
   return html`<div class="field${fault === null ? '' : ' wrong'}">${fault}<label class="option"><input type="checkbox" id="read" name="read" value="yes"${read ? html` checked` : null}${described}> <span>I have read this, and my answer is as above.</span></label></div>`;
 }
 
+function handOver({ to, faults }: FormPageState): Html {
+  const message = faults.get(TO);
+  const fault =
+    message === undefined
+      ? null
+      : html`<p class="fault" id="to-fault"><span class="unseen">Error: </span>${message}</p>`;
+  const described = fault === null ? null : html` aria-describedby="to-fault" aria-invalid="true"`;
+  return html`<details${fault === null ? null : html` open`}><summary>Let another person answer</summary>
+<div class="field${fault === null ? '' : ' wrong'}"><label for="to">Address of a member</label><p class="hint">They may answer from then on, and so may you.</p>${fault}<input id="to" name="to" type="text" inputmode="email" autocomplete="off" spellcheck="false" value="${exact(to)}"${described}></div>
+<button class="second" name="do" value="delegate">Hand over</button></details>`;
+}
+
 export interface ConfirmPageState {
   readonly answer: JsonObject;
   readonly comment: string;
+  /** This visitor's answer can be replaced until enough people agree. */
+  readonly replaceable: boolean;
   readonly said: string;
   readonly nonce: string;
   readonly confirmation: string;
@@ -112,9 +130,16 @@ export function confirmPage(question: AskedQuestion, form: Form, state: ConfirmP
 <h2>Check your answer: <bdi>${answerSentence(form, state.answer)}</bdi></h2>
 ${answerList(form, state.answer)}
 ${comment}
-<p>${question.needs > 1 ? 'Your answer counts once and cannot be changed here.' : 'This cannot be undone.'}</p>
+<p>${finality(question, state)}</p>
 ${hidden}
 <div class="buttons"><button name="do" value="send">Send answer</button><button class="second" name="do" value="change">Change</button></div>
 </form>`;
   return { status: state.status, title: `Check your answer: ${question.prompt}`, about: question.orgName, main };
+}
+
+function finality({ needs }: AskedQuestion, { replaceable }: ConfirmPageState): string {
+  if (needs <= 1) return 'This cannot be undone.';
+  return replaceable
+    ? 'You can change it until enough people gave the same answer.'
+    : 'Your answer counts once and cannot be changed here.';
 }

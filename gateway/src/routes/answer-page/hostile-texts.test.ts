@@ -84,6 +84,7 @@ function visit(write: Writes, asked: AskedQuestion, changes: Partial<PageVisit> 
     signInPath: `/auth/login?return_to=${write('/q')}`,
     nowMs: NOW_MS,
     answer: async () => ({ ...asked, state: 'answered', receipt: given(write) }),
+    delegate: async () => write('Grace'),
     again: async () => ({ ...asked, state: 'answered', receipt: given(write) }),
     ...changes,
   };
@@ -127,6 +128,10 @@ const PAGES: Readonly<Record<string, (write: Writes) => PageContent | Promise<Pa
     const findings = [{ path: '/decision', code: 'check_failed', message: write('is not polite') }] as const;
     const answer = () => Promise.reject(new ServiceError('invalid_answer', undefined, { findings }));
     return (await sent(write, visit(write, question(write), { answer }))).content;
+  },
+  'a question that was handed over': async (write) => {
+    const fill = (page: PlayedBrowser) => page.type('to', typed(write));
+    return (await after(visit(write, question(write)), 'Hand over', fill)).content;
   },
   'an answer of a person who may not': async (write) => {
     const answer = () => Promise.reject(new ServiceError('forbidden', write('You started this run.')));

@@ -1,34 +1,33 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
-import { type Actor, AnswerChannel, type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
+import { QuestionState } from '@methods/proto/scheduler/v1/question_service_pb';
 import { NO_ONE } from '../../plugins/request-actor.ts';
 import { LinkedQuestions } from './linked-questions.ts';
 
 const ADA = 'ada@acme.example';
 const ADA_ID = 'usr_0123456789abcdefghjkmnpqrs' as UserId;
 const QUESTION_ID = 'q_0123456789abcdefghjkmnpqrs' as QuestionId;
-
-interface Member {
-  readonly userId: UserId;
-  readonly email: string;
-  readonly role: string;
-  readonly disabledAtMs: number;
-}
-
-const member: Member = { userId: ADA_ID, email: ADA, role: 'member', disabledAtMs: 0 };
+const FROM = { ip: '', requestId: 'req' };
+const member: Actor = { ...NO_ONE, personId: ADA_ID, email: ADA, name: 'Ada', role: 'member' };
 
 /** One link to one question, in an organization with these members. */
 class World {
   readonly answers: { actor: Actor; channel: AnswerChannel; comment: string }[] = [];
-  readonly audit: { doer: { kind: string; id: string }; facts?: object }[] = [];
+  readonly delegations: { by: Actor; to: Actor }[] = [];
+  readonly audit: { action: string; doer: { kind: string; id: string }; facts?: object }[] = [];
   used = 0;
-  run: Partial<RunView> = { status: RunStatus.WAITING, question: question({}), answers: [] };
+  gone = false;
+  item: object = { method: 'wf_1', step: 'approval', prompt: 'Pay?', state: QuestionState.OPEN, closedAtMs: 0 };
+  question: object = { prompt: 'Pay?', show: [], formJson: '{}', deadlineAtMs: 0, votes: [] };
+  receipt: object | undefined;
 
   constructor(
     private readonly link: Partial<AnswerLink> = {},
-    private readonly members: readonly Member[] = [],
+    private readonly members: readonly Actor[] = [],
   ) {}
 
   async open() {
@@ -40,59 +39,44 @@ class World {
       state: LinkState.OPEN,
       userId: '',
       ...this.link,
-    } as AnswerLink;
+    };
+    const names = { orgName: 'Acme', methodName: 'pay', timeZone: 'UTC', contentOnDevices: false };
     const parts = {
       links: { open: async () => link, use: async () => void this.used++ },
-      scheduler: {
-        getRun: async () => this.run,
-        answerRun: async (
-          _: object,
-          given: (typeof this.answers)[0],
-          { answered }: { answered: (run: object) => null },
-        ) => {
+      questions: {
+        get: async () => {
+          if (this.gone) throw new ServiceError('not_found');
+          return { item: this.item, question: this.question, receipt: this.receipt };
+        },
+        answer: async (given: (typeof this.answers)[0]) => {
           this.answers.push(given);
-          answered(this.run);
-          return this.run;
+          return { run: { answers: [{ questionId: QUESTION_ID }] } };
         },
+        delegate: async (given: (typeof this.delegations)[0]) => void this.delegations.push(given),
       },
-      registryCalls: {
-        accounts: {
-          listRecipients: async ({ to }: { to: string[] }) => ({
-            orgName: 'Acme',
-            methodName: 'pay',
-            timeZone: 'UTC',
-            contentOnDevices: false,
-            recipients: this.members.filter(({ email, disabledAtMs }) => to.includes(email) && disabledAtMs === 0),
-          }),
-          getMember: async ({ userId }: { userId: string }) => ({
-            member: this.members.find((each) => each.userId === userId),
-          }),
-        },
+      members: {
+        find: async (_: string, who: string) =>
+          this.members.find(({ personId, email }) => who === personId || who === email) ?? null,
       },
+      registryCalls: { accounts: { listRecipients: async () => names } },
       audit: { note: (act: (typeof this.audit)[0]) => void this.audit.push(act) },
       logger: { warn() {} },
     };
-    const opened = await new LinkedQuestions(parts as never).open('token', 'req');
+    const opened = await new LinkedQuestions(parts as never).open('token');
     if (opened === null) throw new Error('no link');
     return opened;
   }
 
   async answer() {
-    const opened = await this.open();
-    return opened.answer({ answerJson: '{"ok":true}', comment: 'why' }, { ip: '', requestId: 'req' });
+    return (await this.open()).answer({ answerJson: '{"ok":true}', comment: 'why' }, FROM);
   }
-}
-
-function question(changes: Partial<Question>): Question {
-  const shown = { step: 'approval', prompt: 'Pay?', details: '', show: [], formJson: '{}', deadlineAtMs: 0, votes: [] };
-  return { id: QUESTION_ID, ...shown, ...changes } as unknown as Question;
 }
 
 test('the recipient of a link is the member who has its address now, in their role', async () => {
   const world = new World({}, [member]);
   await world.answer();
-  const actor = { ...NO_ONE, personId: ADA_ID, email: ADA, name: '', role: 'member', linkRecipient: ADA };
   const [given] = world.answers;
+  const actor = { ...member, linkRecipient: ADA };
   deepEqual([given?.actor, given?.channel, given?.comment], [actor, AnswerChannel.LINK, 'why']);
   deepEqual([world.audit[0]?.doer.id, world.used], [ADA_ID, 1]);
 });
@@ -105,16 +89,33 @@ test('a recipient who is no member answers as their address, and a chat as its n
     [world.audit[0]?.doer.kind, world.audit[0]?.facts],
     ['system', { question_id: QUESTION_ID, channel: 'link', counted: 'answer', recipient: ADA }],
   );
-  const chat = new World({ recipient: 'payments' });
+  // A chat named like a member is not that member.
+  const chat = new World({ recipient: 'payments' }, [{ ...member, email: 'payments' }]);
   await chat.answer();
-  deepEqual([chat.answers[0]?.channel, chat.answers[0]?.actor.linkRecipient], [AnswerChannel.CHAT, 'payments']);
+  deepEqual(
+    [chat.answers[0]?.channel, chat.answers[0]?.actor],
+    [AnswerChannel.CHAT, { ...NO_ONE, linkRecipient: 'payments' }],
+  );
 });
 
 test('the link of a person whose access has ended answers nothing', async () => {
-  const world = new World({ userId: ADA_ID }, [{ ...member, disabledAtMs: 1 }]);
-  equal((await world.open()).visitor.state, 'ended');
-  await rejects(world.answer(), { code: 'not_found' });
-  deepEqual(world.answers, []);
+  const world = new World({ userId: ADA_ID });
+  const opened = await world.open();
+  equal(opened.visitor.state, 'ended');
+  await rejects(world.answer(), { code: 'not_an_answerer' });
+  await rejects(opened.delegate(ADA, FROM), { code: 'not_an_answerer' });
+  deepEqual([world.answers, world.delegations], [[], []]);
+});
+
+test('a question goes to a member by address, and to no one else', async () => {
+  const bob = { ...member, personId: 'usr_1123456789abcdefghjkmnpqrs', email: 'bob@acme.example', name: 'Bob' };
+  const world = new World({}, [bob]);
+  const opened = await world.open();
+  equal(await opened.delegate(bob.email, FROM), 'Bob');
+  deepEqual(world.delegations[0]?.to, bob);
+  deepEqual([world.audit[0]?.action, world.used], ['run.delegate', 0]);
+  await rejects(opened.delegate('eve@acme.example', FROM), { code: 'invalid_request' });
+  equal(world.delegations.length, 1);
 });
 
 test('a question shows its rules and votes, and afterwards its receipt', async () => {
@@ -127,15 +128,16 @@ test('a question shows its rules and votes, and afterwards its receipt', async (
     comment: '',
   };
   const policy = { needs: 2, timeoutAnswerJson: '{"ok":false}' };
-  world.run = { status: RunStatus.WAITING, answers: [], question: question({ policy, votes: [vote] } as never) };
+  world.question = { ...world.question, policy, votes: [vote] };
   const open = (await world.open()).question;
   deepEqual([open?.needs, open?.timeoutAnswerJson, open?.votes[0]?.by], [2, '{"ok":false}', 'Bob']);
-  const receipt = { questionId: QUESTION_ID, step: 'approval', prompt: 'Pay?', answeredAtMs: 7, comment: '' };
-  const timedOut = { ...receipt, channel: AnswerChannel.TIMEOUT, answerJson: '{"ok":false}', votes: [] };
-  world.run = { status: RunStatus.SUCCEEDED, answers: [timedOut] } as never;
+  const receipt = { answeredAtMs: 7, comment: '', answerJson: '{"ok":false}', votes: [] };
+  world.item = { ...world.item, state: QuestionState.ANSWERED, closedAtMs: 7 };
+  world.receipt = { ...receipt, channel: AnswerChannel.TIMEOUT };
   const closed = (await world.open()).question;
   deepEqual([closed?.state, closed?.prompt, closed?.receipt?.timedOut], ['answered', 'Pay?', true]);
-  const together = { ...receipt, actor: NO_ONE, channel: AnswerChannel.API, answerJson: '', votes: [vote, vote] };
-  world.run = { status: RunStatus.SUCCEEDED, answers: [together] } as never;
+  world.receipt = { ...receipt, actor: NO_ONE, channel: AnswerChannel.API, votes: [vote, vote] };
   deepEqual((await world.open()).question?.receipt?.agreed, ['Bob', 'Bob']);
+  world.gone = true;
+  equal((await world.open()).question, null);
 });

@@ -1,141 +1,109 @@
-// Opens links: the link from the notifier, its question from the run, and the names around it from the registry. The
-// run decides whether an answer counts; the link is marked afterwards.
-import { isRole } from '@methods/auth/caller';
-import type { UserId } from '@methods/base/ids';
+// Opens links: the link from the notifier, its question from the run-scheduler. The run decides whether an answer counts;
+// the link is marked afterwards.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
-import type { ListRecipientsResponse } from '@methods/proto/registry/v1/account_service_pb';
-import { type Actor, AnswerChannel, type RunView } from '@methods/proto/run/v1/run_pb';
+import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { LinkCalls } from '../../clients/link-calls.ts';
-import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
-import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import type { OrganizationMembers } from '../../clients/organization-members.ts';
+import type { QuestionCalls } from '../../clients/question-calls.ts';
+import type { RequestDoer } from '../../clients/registry-calls.ts';
 import { NO_ONE } from '../../plugins/request-actor.ts';
 import { answerFacts } from '../runs/answer-facts.ts';
-import type { AnswerLinks, OpenedLink } from './answer-links.ts';
-import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
-import { questionOfRun } from './question-of-run.ts';
+import type { PageVisitor, SentAnswer } from './asked-question.ts';
+import { type QuestionSources, readQuestion } from './asked-questions.ts';
+import { noMember } from './no-member.ts';
+import type { AnswerLinks, OpenedQuestion } from './opened-question.ts';
 
-export interface LinkedQuestionParts {
+export interface LinkedQuestionParts extends QuestionSources {
   readonly links: Pick<LinkCalls, 'open' | 'use'>;
-  readonly scheduler: Pick<RunScheduler, 'getRun' | 'answerRun'>;
-  readonly registryCalls: Pick<RegistryCalls, 'accounts'>;
+  readonly questions: Pick<QuestionCalls, 'get' | 'answer' | 'delegate'>;
+  readonly members: Pick<OrganizationMembers, 'find'>;
   readonly audit: Pick<AuditLog, 'note'>;
   readonly logger: Logger;
 }
 
 type From = Pick<RequestDoer, 'ip' | 'requestId'>;
 
-interface Found {
-  readonly run: RunView;
-  readonly names: ListRecipientsResponse;
-}
-
-/** No request of a page waits for the run. */
-const UNWATCHED = { wait: null, caller: { id: 'answer_page', gone: false, onGone: () => () => {} } };
-const REGISTRY_MS = 3_000;
-
 export class LinkedQuestions implements AnswerLinks {
   constructor(private readonly parts: LinkedQuestionParts) {}
 
-  async open(token: string, requestId: string): Promise<OpenedLink | null> {
+  async open(token: string): Promise<OpenedQuestion | null> {
     const link = await this.parts.links.open(token);
     if (link === null) return null;
-    const found = await this.find(link, requestId);
-    const person = found === null ? null : personOf(link, found.names);
-    const isOver = person === null && (await this.hasLostAccess(link));
+    const read = () => readQuestion(this.parts, link);
+    const again = async () => (await read()) ?? missing();
+    const question = await read();
+    const isOver = await this.hasLostAccess(link);
     return {
       orgId: link.orgId,
       visitor: isOver ? { ...visitorOf(link), state: 'ended' } : visitorOf(link),
-      question: found === null ? null : asked(link, found),
+      question,
+      again,
       answer: async (sent, from) => {
-        if (found === null || isOver) throw new ServiceError('not_found');
-        const run = await this.answer(token, link, person, sent, from);
-        return asked(link, { ...found, run });
+        if (isOver) throw new ServiceError('not_an_answerer');
+        await this.answer(token, link, sent, from);
+        return again();
       },
-      again: async () => asked(link, (await this.find(link, requestId)) ?? gone()),
+      delegate: async (to, from) => {
+        if (isOver) throw new ServiceError('not_an_answerer');
+        return this.delegate(link, to, from);
+      },
     };
   }
 
-  private async answer(
-    token: string,
-    link: AnswerLink,
-    person: UserId | null,
-    { answerJson, comment }: SentAnswer,
-    from: From,
-  ): Promise<RunView> {
-    const { scheduler, audit, links, logger } = this.parts;
-    const { orgId, runId, questionId, recipient } = link;
-    const actor = person === null ? { ...NO_ONE, linkRecipient: recipient } : await this.member(link, person);
-    const channel = isAddress(recipient) ? AnswerChannel.LINK : AnswerChannel.CHAT;
-    const given = { questionId, answerJson, actor, channel, comment };
-    const run = await scheduler.answerRun({ orgId, runId, requestId: from.requestId }, given, {
-      ...UNWATCHED,
-      answered: (after) => {
-        const doer =
-          person === null ? ({ kind: 'system', id: 'answer_link' } as const) : ({ kind: 'user', id: person } as const);
-        const facts = { ...answerFacts(after, questionId, channel), recipient };
-        audit.note({ orgId, doer: { ...doer, ...from }, action: 'run.answer', targetId: runId, facts });
-        return null;
-      },
-    });
+  private async answer(token: string, link: AnswerLink, sent: SentAnswer, from: From): Promise<void> {
+    const { questions, links, logger } = this.parts;
+    const { orgId, questionId } = link;
+    const actor = await this.actor(link);
+    const channel = isAddress(link.recipient) ? AnswerChannel.LINK : AnswerChannel.CHAT;
+    const { run } = await questions.answer({ orgId, questionId, ...sent, actor, channel });
+    const facts = run === undefined ? {} : answerFacts(run, questionId, channel);
+    this.note(link, actor, 'run.answer', from, facts);
     // The answer counts in any case: the page shows it from the run.
     await links
       .use(token)
       .catch((error: unknown) => logger.warn({ error, org_id: orgId }, 'a used link is not marked yet'));
-    return run;
   }
 
-  /** Null: the run is not kept any more. */
-  private async find({ orgId, runId, recipient }: AnswerLink, requestId: string): Promise<Found | null> {
-    const { scheduler, registryCalls } = this.parts;
-    try {
-      const run = await scheduler.getRun({ orgId, runId, requestId });
-      const request = { orgId, methodId: run.method, to: [recipient] };
-      return { run, names: await registryCalls.accounts.listRecipients(request, { timeoutMs: REGISTRY_MS }) };
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'not_found') return null;
-      throw error;
-    }
+  private async delegate(link: AnswerLink, address: string, from: From): Promise<string> {
+    const { questions, members } = this.parts;
+    const { orgId, questionId } = link;
+    const to = (await members.find(orgId, address)) ?? noMember();
+    const by = await this.actor(link);
+    await questions.delegate({ orgId, questionId, by, to });
+    this.note(link, by, 'run.delegate', from, { to: to.personId });
+    return to.name || to.email;
   }
 
-  /** The member who has the link's address now: the same person in all rules about people. */
-  private async member({ orgId, recipient }: AnswerLink, userId: UserId): Promise<Actor> {
-    const { member } = await this.parts.registryCalls.accounts.getMember({ orgId, userId }, { timeoutMs: REGISTRY_MS });
-    const { name = '', role = '' } = member ?? {};
-    return {
-      ...NO_ONE,
-      personId: userId,
-      email: recipient,
-      name,
-      role: isRole(role) ? role : '',
-      linkRecipient: recipient,
-    };
+  /** The recipient; the member who has the link's address now is the same person in all rules about people. */
+  private async actor({ orgId, recipient }: AnswerLink): Promise<Actor> {
+    const member = isAddress(recipient) ? await this.parts.members.find(orgId, recipient) : null;
+    return { ...(member ?? NO_ONE), linkRecipient: recipient };
+  }
+
+  private note(
+    { orgId, runId, questionId, recipient }: AnswerLink,
+    { personId }: Actor,
+    action: 'run.answer' | 'run.delegate',
+    from: From,
+    facts: Readonly<Record<string, string>>,
+  ): void {
+    const doer = personId === '' ? { kind: 'system', id: 'answer_link' } : { kind: 'user', id: personId };
+    this.parts.audit.note({
+      orgId,
+      doer: { ...(doer as Pick<RequestDoer, 'kind' | 'id'>), ...from },
+      action,
+      targetId: runId,
+      facts: { question_id: questionId, ...facts, recipient },
+    });
   }
 
   /** Of a link that was sent to a member. */
   private async hasLostAccess({ orgId, userId }: AnswerLink): Promise<boolean> {
-    if (userId === '') return false;
-    try {
-      const { member } = await this.parts.registryCalls.accounts.getMember(
-        { orgId, userId },
-        { timeoutMs: REGISTRY_MS },
-      );
-      return member === undefined || member.disabledAtMs > 0;
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'not_found') return true;
-      throw error;
-    }
+    return userId !== '' && (await this.parts.members.find(orgId, userId)) === null;
   }
-}
-
-function asked({ orgId, questionId }: AnswerLink, { run, names }: Found): AskedQuestion {
-  return questionOfRun(run, { orgId, questionId }, names);
-}
-
-function personOf({ recipient }: AnswerLink, { recipients }: ListRecipientsResponse): UserId | null {
-  return recipients.find(({ email }) => email === recipient)?.userId || null;
 }
 
 /** Else it is the name of a chat. */
@@ -143,7 +111,7 @@ function isAddress(recipient: string): boolean {
   return recipient.includes('@');
 }
 
-function gone(): never {
+function missing(): never {
   throw new ServiceError('not_found');
 }
 

@@ -21,6 +21,7 @@ const APPROVED: GivenAnswer = {
 /** A person at the page: what they see, and what the run got. */
 class Visitor {
   readonly sent: SentAnswer[] = [];
+  readonly delegates: string[] = [];
   refusal: ServiceError | null = null;
   /** What became of the question while an answer was on its way. */
   later: AskedQuestion | null = null;
@@ -61,6 +62,11 @@ class Visitor {
         this.sent.push(sent);
         const given = { ...APPROVED, by: RECIPIENT.name, linkRecipient: RECIPIENT.name, answerJson: sent.answerJson };
         return { ...this.question, state: 'answered', receipt: given };
+      },
+      delegate: async (to) => {
+        if (this.refusal !== null) throw this.refusal;
+        this.delegates.push(to);
+        return 'Grace';
       },
       again: async () => this.later ?? this.question,
       ...this.changes,
@@ -208,6 +214,22 @@ test('a comment has at most 2,000 characters', async () => {
   const page = ada.look().choose('/decision', 'Approve');
   match((await page.type('comment', 'x'.repeat(2_001)).press('Continue')).text, /1 characters more than 2000/);
   match((await page.type('comment', 'x'.repeat(2_000)).press('Continue')).text, /Check your answer/);
+});
+
+test('a question is handed over to a member by address, and stays open to the one who did', async () => {
+  const ada = new Visitor(askedQuestion());
+  const page = ada.look().choose('/decision', 'Approve');
+  match((await page.press('Hand over')).text, /Address of a member needs a value/);
+  const given = await page.type('to', ' grace@acme.example ').press('Hand over');
+  match(given.text, /Grace may answer this question now\. So may you\./);
+  deepEqual([ada.delegates, ada.sent], [['grace@acme.example'], []]);
+  const findings = [{ path: '/to', code: 'no_member', message: 'is no member' }] as const;
+  ada.refusal = new ServiceError('invalid_request', undefined, { findings });
+  const refused = await page.press('Hand over');
+  match(refused.html, /<details open>/);
+  match(refused.text, /grace@acme\.example is no member/);
+  match(refused.html, /value="&quot;approve&quot;" checked/);
+  equal(ada.last?.status, 422);
 });
 
 test('an answer over 64 KiB is refused before it is sent', async () => {

@@ -8,8 +8,8 @@ import { type Typed, typedValues } from '@methods/form/typed-values';
 import { TURN_EFFORT } from '@methods/method/check-value';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
-import { devicePage, endPage, notAnAnswererPage, plainPage, racedPage, sentPage } from './end-pages.ts';
-import { COMMENT, COMMENT_CHARACTERS_MAX, confirmPage, type FormPageState, formPage, READ } from './form-page.ts';
+import { delegatedPage, devicePage, endPage, notAnAnswererPage, plainPage, racedPage, sentPage } from './end-pages.ts';
+import { COMMENT, COMMENT_CHARACTERS_MAX, confirmPage, type FormPageState, formPage, READ, TO } from './form-page.ts';
 import type { PageContent } from './page-frame.ts';
 import { isPageNonce, pageNonce } from './page-nonce.ts';
 import { wholeValue } from './shown-value.ts';
@@ -24,6 +24,8 @@ export interface PageVisit {
   readonly nowMs: number;
   /** The question as it is once the answer is accepted. @throws ServiceError the refusal of the run. */
   answer(sent: SentAnswer): Promise<AskedQuestion>;
+  /** `to`: an address. The name of the person who may answer too now. @throws ServiceError the refusal of the run. */
+  delegate(to: string): Promise<string>;
   /** The question as it is now. */
   again(): Promise<AskedQuestion>;
 }
@@ -55,6 +57,7 @@ export async function postedPage(visit: PageVisit, posted: Posted): Promise<Page
 class Post {
   private readonly act: string;
   private readonly comment: string;
+  private readonly to: string;
   private readonly posted: PostedAnswer;
   private readonly controls: Posted;
 
@@ -64,6 +67,7 @@ class Post {
     posted: Posted,
   ) {
     this.act = textOf(posted, 'do');
+    this.to = textOf(posted, TO).trim();
     this.comment = textOf(posted, COMMENT).replace(/\r\n?/g, '\n').trim();
     const dropped = this.act.startsWith('drop:') ? this.act.slice('drop:'.length) : null;
     this.controls = posted.filter(
@@ -79,6 +83,7 @@ class Post {
       return this.formPage({ said: STALE, status: 400 });
     }
     if (act === 'change' || act.startsWith('add:') || act.startsWith('drop:')) return this.formPage({ grown });
+    if (act === 'delegate') return await this.delegate();
     const faults = this.faults();
     if (faults.size > 0) return this.formPage({ faults, status: 422 });
     if (act !== 'send') return this.confirmPage('', 200);
@@ -108,6 +113,19 @@ class Post {
       return sentPage(question, form, { by, linkRecipient, atMs, answerJson, comment: '' });
     } catch (error) {
       return this.refused(asServiceError(error));
+    }
+  }
+
+  private async delegate(): Promise<PageContent> {
+    const { visit, to } = this;
+    if (to === '') return this.formPage({ faults: new Map([[TO, 'Address of a member needs a value']]), status: 422 });
+    try {
+      return delegatedPage(visit.question, await visit.delegate(to));
+    } catch (error) {
+      const known = asServiceError(error);
+      if (known.code !== 'invalid_request') return this.refused(known);
+      const message = known.findings?.[0]?.message ?? known.message;
+      return this.formPage({ faults: new Map([[TO, `${to} ${message}`]]), status: 422 });
     }
   }
 
@@ -143,7 +161,14 @@ class Post {
 
   private formPage(changes: Partial<FormPageState>): PageContent {
     const { visit, form, comment } = this;
-    const state = { ...unfilled(visit, form), comment, read: this.isRead, typed: this.posted.typed, ...changes };
+    const state = {
+      ...unfilled(visit, form),
+      comment,
+      to: this.to,
+      read: this.isRead,
+      typed: this.posted.typed,
+      ...changes,
+    };
     return formPage(visit.question, form, state);
   }
 
@@ -152,6 +177,7 @@ class Post {
     return confirmPage(visit.question, form, {
       answer: this.posted.filled ?? this.posted.answer,
       comment,
+      replaceable: visit.visitor.linkRecipient === null,
       said,
       status,
       nonce: pageNonce(formNonce(visit), visit.nowMs),
@@ -197,6 +223,7 @@ function unfilled(visit: PageVisit, form: Form): Omit<FormPageState, 'typed'> {
     faults: new Map(),
     grown: '',
     comment: '',
+    to: '',
     said: '',
     read: false,
     needsReading: needsReading(form),

@@ -1,0 +1,66 @@
+// GET, HEAD and POST /questions/:id: the page of a question for a person who has signed in. Without a session it leads to
+// the sign-in and comes back. A post has to come from a page of this server.
+import { fastifyCookie } from '@fastify/cookie';
+import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
+import { isId, type QuestionId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CallerRefused } from '../../callers/caller-refused.ts';
+import { hasOwnOrigin, sessionToken } from '../../callers/session-cookie.ts';
+import type { Accounts } from '../../clients/accounts.ts';
+import { addOrganizationTurns, type OrganizationTurns } from '../../plugins/organization-turns.ts';
+import { addRateLimit, type RateLimit } from '../../plugins/rate-limit.ts';
+import { addPageReplies, addPageRoutes, holdBody, type PageScopeParts } from './page-scope.ts';
+import { openSignedIn, type SignedInParts } from './signed-in-question.ts';
+
+export interface SignedInPageParts extends PageScopeParts, SignedInParts {
+  readonly accounts: Pick<Accounts, 'sessionMember'>;
+  readonly turns: OrganizationTurns;
+  readonly limit: RateLimit;
+  readonly publicUrl: string | null;
+}
+
+/** The path of a question's page. */
+export function questionPath(questionId: string): string {
+  return `/questions/${questionId}`;
+}
+
+export async function addSignedInPage(app: FastifyInstance, parts: SignedInPageParts): Promise<void> {
+  await app.register(async (scope) => {
+    await scope.register(fastifyCookie);
+    // Browsers name the page that posts only where it may be named to its own server.
+    addPageReplies(scope, 'same-origin');
+    // Before anything else: what can be no question is the same for everyone.
+    scope.addHook('onRequest', (request, _reply, done) => {
+      done(isId('q', questionIdOf(request)) ? undefined : new ServiceError('not_found'));
+    });
+    addSession(scope, parts);
+    addRateLimit(scope, parts.limit);
+    addOrganizationTurns(scope, parts.turns);
+    scope.addHook('onRequest', async (request, reply) => {
+      const opened = await openSignedIn(parts, request, questionIdOf(request) as QuestionId);
+      holdBody(request, reply, { opened, secret: sessionToken(request) ?? '' }, parts.largeBodies);
+    });
+    addPageRoutes(scope, questionPath(':id'), parts);
+  });
+}
+
+function addSession(scope: FastifyInstance, { accounts, publicUrl }: SignedInPageParts): void {
+  scope.addHook('onRequest', async (request, reply) => {
+    const token = sessionToken(request);
+    const member = token === null ? null : await accounts.sessionMember(opaqueTokenSha256(token));
+    const isUnsafe = request.method === 'POST';
+    if (member === null) {
+      if (isUnsafe) throw new CallerRefused('unknown_session');
+      return reply.redirect(`/auth/login?return_to=${questionPath(questionIdOf(request))}`, 302);
+    }
+    if (isUnsafe && !hasOwnOrigin(request, publicUrl)) {
+      throw new CallerRefused('foreign_origin', 'An answer has to come from a page of this server.');
+    }
+    request.caller = { kind: 'user', ...member, credential: 'session' };
+  });
+}
+
+function questionIdOf(request: FastifyRequest): string {
+  return (request.params as { id?: string }).id ?? '';
+}
