@@ -55,6 +55,7 @@ import { ShardLease } from './shard/shard-lease.ts';
 import { ShardOwner } from './shard/shard-owner.ts';
 import { DatabaseClock } from './store/database-clock.ts';
 import { FileStore } from './store/file-store.ts';
+import { OpenQuestionSweep } from './store/open-question-sweep.ts';
 import { PostgresOutbox } from './store/outbox.ts';
 import { openPools } from './store/pools.ts';
 import { PostgresRunStore } from './store/postgres-run-store.ts';
@@ -123,7 +124,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const finder = new QuestionFinder({ reader, deadlineMs: READ_DEADLINE_MS });
   const folders = new RunFolderStore(pools.folders);
   const files = new FileStore(pools.files, FILE_SHARE);
-  const retiredIndex = new RetiredIndex({ sql: pools.retention, isMine: () => owns(0), logger: log('storage') });
+  const upkeep = { sql: pools.retention, isMine: () => owns(0), logger: log('storage') };
+  const retiredIndex = new RetiredIndex(upkeep);
+  const questionSweep = new OpenQuestionSweep(upkeep);
   const databaseClock = new DatabaseClock(clock);
   const clockLook = new ClockLook({ databaseClock, ask: () => store.clockMs(), logger: log('clock') });
 
@@ -331,7 +334,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Parts that take only other parts are made by the container.
   const parts = container.createChildContainer();
   parts.registerInstance(Clock, clock);
-  const sweeping = [folderSweep, retiredIndex, helloPace, clockLook, watchers, heartbeats];
+  const sweeping = [folderSweep, retiredIndex, questionSweep, helloPace, clockLook, watchers, heartbeats];
   const moving = [nodeBus, store, committer, actors, ready, keeper, due, relay, recovery];
   const routed = [commands, interests, waiters, claims, ownerLink, reports, sessions, starts, peers];
   for (const part of [...sweeping, ...moving, ...routed]) {

@@ -1,7 +1,11 @@
-// Changes of many runs at once that use every section of the commit statement.
+// Changes of many runs at once that use every section of the commit statement, and what a node does now and then.
+import { silentLogger } from '@methods/logging/logger';
+import type { Sql } from '@methods/postgres/pool';
 import { answer, ask, claim, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
+import { OpenQuestionSweep } from './open-question-sweep.ts';
+import { RetiredIndex } from './retired-index.ts';
 import { decide, newFacts, startOf } from './run-store.fixture.ts';
 import type { RunChange } from './run-store.ts';
 
@@ -24,4 +28,11 @@ export function changesOfALife(nowMs: number, count: number): RunChange[][] {
   tell(() => claim('t2'));
   tell(() => succeed('t2', 1));
   return batches;
+}
+
+export async function upkeep(sql: Sql): Promise<void> {
+  const parts = { sql, isMine: () => true, logger: silentLogger };
+  const questions = new OpenQuestionSweep(parts);
+  for (let page = 0; page < 3; page++) await questions.look();
+  await new RetiredIndex(parts).look();
 }

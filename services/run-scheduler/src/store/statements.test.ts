@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
-import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -27,10 +26,9 @@ import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
 import { QuestionFinder } from './question-finder.ts';
 import { type QuestionFilter, QuestionLists } from './question-lists.ts';
-import { RetiredIndex } from './retired-index.ts';
 import { type FolderPlace, RunFolderStore } from './run-folder-store.ts';
 import { RunLists } from './run-lists.ts';
-import { changesOfALife } from './statements.fixture.ts';
+import { changesOfALife, upkeep } from './statements.fixture.ts';
 
 const QUEUED = statementRows(50_000);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
@@ -188,7 +186,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   const owned = await new ShardLease({ sql, nodeId: 'node_a' }).mine();
   const running = await store.runningOf(owned.filter(({ shard }) => OWNED.includes(shard)));
   assert.ok(running.length > 0.9 * (OWNED.length / SHARDS) * (QUEUED / 100));
-  await new RetiredIndex({ sql, isMine: () => true, logger: silentLogger }).look();
+  await upkeep(sql);
   const queues = Array.from({ length: 1_000 }, (_, i) => ({
     orgId: `org_${i % 60}` as const,
     method: `wf_${i % 20}` as const,

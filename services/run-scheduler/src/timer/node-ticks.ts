@@ -7,6 +7,7 @@ import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { FolderSweep } from '../retention/folder-sweep.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
+import { OpenQuestionSweep } from '../store/open-question-sweep.ts';
 import { RetiredIndex } from '../store/retired-index.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HelloPace } from '../worker-stream/hello-pace.ts';
@@ -29,6 +30,7 @@ export class NodeTicks extends Ticks {
     @inject(RunActors) actors: RunActors,
     @inject(FolderSweep) folderSweep: FolderSweep,
     @inject(RetiredIndex) retiredIndex: RetiredIndex,
+    @inject(OpenQuestionSweep) questionSweep: OpenQuestionSweep,
     @inject(HelloPace) helloPace: HelloPace,
     @inject(LeaseKeeper) keeper: LeaseKeeper,
     @inject(ClockLook) clockLook: ClockLook,
@@ -51,6 +53,8 @@ export class NodeTicks extends Ticks {
     this.every(600_000, () => void folderSweep.sweep());
     // Only nodes of the release before need it.
     this.every(600_000, () => void retiredIndex.look());
+    // Nodes of the release before leave rows of questions open.
+    this.every(10_000, () => void questionSweep.look());
     // Keys whose workers have not come for a while.
     this.every(60_000, () => helloPace.sweep());
     this.every(500, (lateMs) => {
