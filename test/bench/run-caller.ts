@@ -1,11 +1,9 @@
 // A caller in the bench's own process: runs started and awaited over HTTP, each request once.
+import type { Run } from '@methods/api/run';
 import { Pool } from 'undici';
 import type { BenchStack } from './bench-stack.ts';
 
-export interface CalledRun {
-  readonly run_id: string;
-  readonly status: string;
-}
+export type CalledRun = Pick<Run, 'run_id' | 'status'>;
 
 export class RunCaller {
   private readonly pool: Pool;

@@ -1,23 +1,12 @@
 // A client of the public HTTP API as our libraries are: every start has a key, every answer its question, and a request
 // that met a broken connection or a 503 is made again until its time is up. Anything else that is not expected throws.
 import { randomUUID } from 'node:crypto';
+import type { Run as ApiRun } from '@methods/api/run';
 import { type Dispatcher, request } from 'undici';
 import type { Cluster } from './cluster.ts';
 
-export interface Run {
-  readonly run_id: string;
-  readonly status: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
-  readonly attempts: number;
-  readonly queued_reason?: string;
-  readonly cancel_requested?: boolean;
-  readonly question?: { readonly id: string; readonly step: string; readonly deadline_at: string | null };
-  readonly steps: readonly { readonly name: string; readonly status: string; readonly attempt: number | null }[];
-  /** The accepted ones. */
-  readonly answers?: readonly { readonly question_id: string; readonly channel: string; readonly answer?: unknown }[];
+export interface Run extends Omit<ApiRun, 'result'> {
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: string; readonly kind: string; readonly message: string };
-  /** Of a run that has failed and still cleans up. */
-  readonly ending?: { readonly code: string };
 }
 
 export interface Reply {

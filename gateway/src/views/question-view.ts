@@ -1,8 +1,9 @@
 // Questions with their rules, and the receipts of their answers, as the documented JSON.
+import type { ChannelName } from '@methods/api/question';
 import { type Actor, AnswerChannel, type Question, type Receipt, type Vote } from '@methods/proto/run/v1/run_pb';
 import { jsonString, jsonTime } from './json-text.ts';
 
-const CHANNELS: Record<AnswerChannel, string> = {
+const CHANNELS: Record<AnswerChannel, ChannelName> = {
   [AnswerChannel.UNSPECIFIED]: 'unknown',
   [AnswerChannel.API]: 'api',
   [AnswerChannel.CLI]: 'cli',
@@ -13,8 +14,6 @@ const CHANNELS: Record<AnswerChannel, string> = {
   [AnswerChannel.MCP]: 'mcp',
   [AnswerChannel.TIMEOUT]: 'timeout',
 };
-
-export const CHANNEL_NAMES = Object.values(CHANNELS);
 
 /** JSON texts are passed on unchanged: parsing them would round large numbers. */
 export function openQuestionJson(asked: Question): string {

@@ -1,8 +1,10 @@
 // The main job on real input: an application starts runs over HTTP, answers a question it gets by webhook, and gets
 // results by HTTP and by signed webhook. Prints the events as a timeline and a table.
+
 import { randomUUID } from 'node:crypto';
+import type { Run } from '@methods/api/run';
 import type { ReadyLine } from '../stack.ts';
-import { RunClient, type RunReply } from './run-client.ts';
+import { RunClient } from './run-client.ts';
 import { type TimelineEntry, timeline } from './timeline.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
@@ -52,7 +54,7 @@ class Demonstration {
   }
 
   /** A short run: one request, the reply is the result. */
-  private async greet(): Promise<RunReply> {
+  private async greet(): Promise<Run> {
     const { method, inputs } = GREETING;
     const body = {
       method: this.method(method),
@@ -68,7 +70,7 @@ class Demonstration {
   }
 
   /** A run that asks: the application gets the question by webhook and answers it. */
-  private async refund(): Promise<RunReply> {
+  private async refund(): Promise<Run> {
     const inputs = { order_id: 'ord_7f3', amount: 250, reason: 'damaged' };
     const body = {
       method: this.method('approve-refund'),
@@ -115,7 +117,7 @@ class Demonstration {
   }
 }
 
-function table(runs: readonly RunReply[]): string[] {
+function table(runs: readonly Run[]): string[] {
   const rows = runs.flatMap((run) => [
     [run.run_id, '', run.status, ...[run.timing.queued_ms, run.timing.running_ms, run.timing.waiting_ms].map(String)],
     ...run.steps.map((step) => [

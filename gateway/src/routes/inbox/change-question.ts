@@ -1,5 +1,6 @@
 // GET /api/questions/:id and what people do with a question: assign it, delegate it, answer it. The run decides who may.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Run } from '@methods/api/run';
 import type { QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
@@ -13,7 +14,6 @@ import { answerFacts } from '../runs/answer-facts.ts';
 import { checkedAnswer } from '../runs/answer-run.ts';
 import { runChanged, runShown } from '../runs/run-acts.ts';
 import { runJson } from '../runs/run-reply.ts';
-import { Run } from '../runs/run-schemas.ts';
 import { described, type InboxRouteParts, membersFor, namedMember, questionIdOf } from './inbox-parts.ts';
 import { AnswerQuestionBody, AssignBody, DelegateBody, QuestionParams, WholeQuestion } from './inbox-schemas.ts';
 

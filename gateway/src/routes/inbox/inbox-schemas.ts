@@ -1,9 +1,10 @@
 // The shapes of the routes of questions: requests are checked against them, and the API's description is made of them.
+
+import { Party, Question, Receipt } from '@methods/api/question';
 import { Type } from 'typebox';
 import { STATE_NAMES } from '../../views/inbox-view.ts';
 import { PageFields } from '../page-query.ts';
 import { Finding } from '../reply-schemas.ts';
-import { Party, Question, Receipt } from '../runs/question-schemas.ts';
 import { AnswerRunBody } from '../runs/run-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;

@@ -1,6 +1,7 @@
 // POST …/runs/:id/answer: answers the question that a run waits on. With wait_ms, replies with the run at its next
 // rest.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Run } from '@methods/api/run';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
@@ -9,7 +10,7 @@ import { replies } from '../reply-schemas.ts';
 import { answerFacts } from './answer-facts.ts';
 import { runChanged, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { AnswerQuery, AnswerRunBody, Run, RunParams } from './run-schemas.ts';
+import { AnswerQuery, AnswerRunBody, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 

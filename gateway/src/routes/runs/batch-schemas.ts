@@ -1,7 +1,9 @@
 // The schemas of a batch of starts.
+
+import { StartedRun } from '@methods/api/run';
 import { Type } from 'typebox';
 import { Refused } from '../reply-schemas.ts';
-import { StartedRun, StartRunBody } from './run-schemas.ts';
+import { StartRunBody } from './run-schemas.ts';
 
 export const BATCH_RUNS_MAX = 1_000;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;

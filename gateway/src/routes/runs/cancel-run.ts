@@ -1,6 +1,7 @@
 // POST …/runs/:id/cancel: 200 when the run is cancelled, 202 while its worker has not been notified.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Run } from '@methods/api/run';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
@@ -10,7 +11,7 @@ import { refuseFields } from '../no-fields.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { runChanged } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { Run, RunParams } from './run-schemas.ts';
+import { RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {

@@ -1,6 +1,7 @@
 // GET …/runs/:id: returns a run at once, or when it finishes or begins to wait. For people, also the record of a local
 // run.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Run } from '@methods/api/run';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -14,7 +15,7 @@ import { replies } from '../reply-schemas.ts';
 import { LocalRun } from './list-schemas.ts';
 import { runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { Run, RunParams, WaitQuery } from './run-schemas.ts';
+import { RunParams, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 

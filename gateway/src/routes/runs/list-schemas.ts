@@ -1,7 +1,8 @@
 // The schemas of lists of runs, and of the records of local runs.
+
+import { Run } from '@methods/api/run';
 import { Type } from 'typebox';
 import { PageFields } from '../page-query.ts';
-import { Run } from './run-schemas.ts';
 
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 export type StatusName = (typeof STATUSES)[number];

@@ -3,6 +3,7 @@
 // with the key of the first run, and a caller without a key gets no run with a webhook.
 import { createHash } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { StartedRun } from '@methods/api/run';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId, type KeyId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -23,7 +24,7 @@ import { NoQuery, replies } from '../reply-schemas.ts';
 import { checkedInputsJson } from './inputs-size.ts';
 import { runStarted } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
-import { RerunRunBody, RunParams, StartedRun } from './run-schemas.ts';
+import { RerunRunBody, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { internalStartHash } from './start-request.ts';
 import { waitingCaller } from './wait-query.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
+import { Run } from '@methods/api/run';
 import { RunStatus, RunViewSchema } from '@methods/proto/run/v1/run_pb';
 import { runViewJson } from '../../views/run-view.ts';
-import { Run } from './run-schemas.ts';
 
 test('the fields of a run in JSON are those of its schema', () => {
   const error = { code: 'step_failed' };

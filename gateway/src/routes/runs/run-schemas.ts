@@ -1,8 +1,7 @@
-// The schemas of the run routes: requests are checked against them, and the API's description is generated from them.
+// What requests about runs may hold: they are checked against it, and the API's description is generated from it.
 import type { QuestionId } from '@methods/base/ids';
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
-import { Question, Receipt } from './question-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;
 
@@ -130,106 +129,4 @@ export const AnswerRunBody = Type.Object(
     ...Closed,
     examples: [{ answer: { decision: 'approve' }, question_id: 'q_01hzy3k9q8m2n4p6r8s0t2v4w6' }],
   },
-);
-
-const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
-const Ms = Type.Integer({ minimum: 0 });
-const AnyJson = Type.Unsafe<unknown>({});
-const RunStatus = Type.Unsafe<string>({
-  type: 'string',
-  enum: ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'],
-});
-
-const Step = Type.Object({
-  name: Type.String({ description: "The step's path." }),
-  kind: Type.String(),
-  status: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled'],
-  }),
-  attempt: Type.Integer({ description: '0: kept from the run that this one repeats.' }),
-  timing: Type.Object({ started_at: Time, finished_at: Time, running_ms: Ms, waiting_ms: Ms }),
-  checks: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      phase: Type.String(),
-      status: Type.Unsafe<string>({ type: 'string', enum: ['passed', 'failed', 'warned'] }),
-      message: Type.String(),
-    }),
-  ),
-  error: Type.Optional(
-    Type.Object({
-      kind: Type.String(),
-      message: Type.String(),
-      status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
-      line: Type.Optional(Type.Integer({ description: "Line of the method's source." })),
-      reason: Type.Optional(Type.String({ description: 'The reason sent with the HTTP status, if any.' })),
-      headers: Type.Optional(
-        Type.Record(Type.String(), Type.String(), { description: 'Headers of the HTTP response that explain it.' }),
-      ),
-      body: Type.Optional(Type.String({ description: 'The first KiB of the HTTP response, without secrets.' })),
-    }),
-  ),
-});
-
-export const Run = Type.Object(
-  {
-    run_id: Type.String(),
-    method: Type.String(),
-    version_id: Type.String(),
-    status: RunStatus,
-    attempts: Type.Integer(),
-    max_attempts: Type.Integer(),
-    run_data: Type.Unsafe<string>({ type: 'string', enum: ['account'] }),
-    answer_by: Type.Unsafe<string>({ type: 'string', enum: ['application', 'team'] }),
-    metadata: Type.Record(Type.String(), Type.String()),
-    timing: Type.Object({
-      created_at: Time,
-      started_at: Time,
-      waiting_since: Time,
-      finished_at: Time,
-      queued_ms: Ms,
-      running_ms: Ms,
-      waiting_ms: Ms,
-    }),
-    cancel_requested: Type.Optional(Type.Boolean()),
-    queued_reason: Type.Optional(
-      Type.Union([Type.Literal('sleeping'), Type.Literal('feature_missing'), Type.Literal('no_worker')], {
-        description:
-          'Why a queued run is not claimed: its time has not come, no connected worker has the features it needs, or no worker is connected.',
-      }),
-    ),
-    not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run continues.' })),
-    steps: Type.Array(Step),
-    question: Type.Optional(Question),
-    answers: Type.Optional(
-      Type.Array(Receipt, { description: 'The newest 100 accepted answers, oldest first; absent: there are none.' }),
-    ),
-    result: Type.Optional(AnyJson),
-    error: Type.Optional(
-      Type.Object({
-        code: Type.String(),
-        kind: Type.Optional(Type.String()),
-        message: Type.String(),
-        step: Type.Optional(Type.String()),
-      }),
-    ),
-    ending: Type.Optional(
-      Type.Object(
-        {
-          code: Type.String(),
-          kind: Type.Optional(Type.String()),
-          message: Type.Optional(Type.String()),
-          step: Type.Optional(Type.String()),
-        },
-        { description: 'The run has failed with this error, and its cleanup steps are not done yet.' },
-      ),
-    ),
-  },
-  { description: 'A run.' },
-);
-
-export const StartedRun = Type.Object(
-  { ...Type.Partial(Run).properties, run_id: Type.String(), version_id: Type.String(), status: RunStatus },
-  { description: 'The run: its id, version and status, and with wait_ms all of it.' },
 );

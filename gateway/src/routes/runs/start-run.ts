@@ -1,5 +1,6 @@
 // POST …/runs: starts a run, and with wait_ms waits for it.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { StartedRun } from '@methods/api/run';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
@@ -8,7 +9,7 @@ import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { replies } from '../reply-schemas.ts';
 import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
-import { StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
+import { StartRunBody, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { startContext, startSteps } from './start-steps.ts';
 import { readWaitMs, waitRequest } from './wait-query.ts';

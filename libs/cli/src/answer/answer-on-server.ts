@@ -1,4 +1,7 @@
 // Answers the question of a run on a server. An answer names the question it was given to.
+
+import type { Question } from '@methods/api/question';
+import type { Run } from '@methods/api/run';
 import { isJsonObject, type JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
@@ -7,14 +10,7 @@ import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { askOnTerminal } from '../question/ask-on-terminal.ts';
 import { fittingAnswer } from '../question/given-answer.ts';
-import {
-  answerPath,
-  getRun,
-  isFinished,
-  namingValues,
-  type ServerQuestion,
-  type ServerRun,
-} from '../runs/server-run.ts';
+import { answerPath, getRun, isFinished, namingValues } from '../runs/server-run.ts';
 import { showVotes } from '../runs/show-answers.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
@@ -50,7 +46,7 @@ export async function answerOnServer(
   }
   const body = { answer, question_id: question.id, ...comment };
   const { value } = await api
-    .send<ServerRun>('POST', answerPath(api, runId), body, { idempotent: true })
+    .send<Run>('POST', answerPath(api, runId), body, { idempotent: true })
     .catch((error: unknown) => {
       throw namingValues(error);
     });
@@ -61,7 +57,7 @@ export async function answerOnServer(
 
 /** The answer of --answer, or of the terminal; null: there is none. @throws CommandError `invalid_answer` */
 export async function answerTo(
-  question: ServerQuestion,
+  question: Question,
   line: CommandLine,
   { output, interrupted, config, cwd }: CommandContext,
 ): Promise<JsonObject | null> {
@@ -71,7 +67,7 @@ export async function answerTo(
 }
 
 /** `run`: as it is after the answer. A question that several people decide may be open still. */
-export function sayAnswered({ run_id: runId, question }: ServerRun, questionId: string, output: Output): ExitCode {
+export function sayAnswered({ run_id: runId, question }: Run, questionId: string, output: Output): ExitCode {
   if (question?.id === questionId && question.needs !== undefined) {
     const { count } = question.needs;
     output.line(`Your answer is kept: ${count} people have to agree, and the question stays open.`);
@@ -80,7 +76,7 @@ export function sayAnswered({ run_id: runId, question }: ServerRun, questionId: 
   return EXIT.done;
 }
 
-function questionOf(run: ServerRun): ServerQuestion {
+function questionOf(run: Run): Question {
   if (run.status === 'waiting' && run.question !== undefined) return run.question;
   if (isFinished(run)) throw finished(run);
   const hint = `methods runs watch ${run.run_id}`;
@@ -91,21 +87,21 @@ function questionOf(run: ServerRun): ServerQuestion {
  * An answer sent again is not a fault: the server knows the last one. Only of a finished run: in a running one, an
  * answer without a question id could answer the next question.
  */
-async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject): Promise<ServerRun> {
+async function repeat(api: ServerApi, run: Run, answer: JsonObject): Promise<Run> {
   const { value } = await api
-    .send<ServerRun>('POST', answerPath(api, run.run_id), { answer }, { idempotent: true })
+    .send<Run>('POST', answerPath(api, run.run_id), { answer }, { idempotent: true })
     .catch((error: unknown) => {
       throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
     });
   return value;
 }
 
-function finished({ run_id, status }: ServerRun): CommandError {
+function finished({ run_id, status }: Run): CommandError {
   return new CommandError('run_finished', `${run_id} is already ${status}`);
 }
 
 /** As it was given: defaults are the server's to fill in. */
-async function givenAnswer(option: string, question: ServerQuestion, cwd: string): Promise<JsonObject> {
+async function givenAnswer(option: string, question: Question, cwd: string): Promise<JsonObject> {
   const answer = await readAnswer(option, cwd);
   fittingAnswer(question, answer);
   return answer;

@@ -1,4 +1,6 @@
 // `methods inbox`: the open questions of the organization listed, shown, answered, assigned and delegated.
+
+import type { Run } from '@methods/api/run';
 import { isId } from '@methods/base/ids';
 import { parseDuration } from '@methods/method/structure/duration';
 import { commentOf } from '../answer/answer-comment.ts';
@@ -10,7 +12,7 @@ import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { INBOX_WORDS } from '../help-words.ts';
-import { namingValues, type ServerRun } from '../runs/server-run.ts';
+import { namingValues } from '../runs/server-run.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page, Query, ServerApi } from '../server/server-api.ts';
 import { table, tableWidth } from '../terminal/table.ts';
@@ -134,7 +136,7 @@ async function answer(line: CommandLine, context: CommandContext, questionId: st
     return EXIT.waiting;
   }
   const { value } = await api
-    .send<ServerRun>('POST', `${pathOf(questionId)}/answer`, { answer: given, ...comment }, { idempotent: true })
+    .send<Run>('POST', `${pathOf(questionId)}/answer`, { answer: given, ...comment }, { idempotent: true })
     .catch((error: unknown) => {
       throw namingValues(error);
     });

@@ -1,6 +1,7 @@
 // A question on a server: its shape, and how it is shown.
+
+import type { Question, Receipt } from '@methods/api/question';
 import { showForm, showQuestion } from '../question/show-question.ts';
-import type { AcceptedAnswer, ServerParty, ServerQuestion } from '../runs/server-run.ts';
 import { partyWords, showAnswers, showVotes } from '../runs/show-answers.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
@@ -25,10 +26,8 @@ export interface InboxItem {
 }
 
 export interface WholeQuestion extends InboxItem {
-  readonly question?: ServerQuestion & {
-    readonly delegations?: readonly { readonly from: ServerParty | null; readonly to: ServerParty | null }[];
-  };
-  readonly receipt?: AcceptedAnswer;
+  readonly question?: Question;
+  readonly receipt?: Receipt;
 }
 
 /** The prompt, and how many of the people have answered. */

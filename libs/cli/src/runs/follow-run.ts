@@ -1,9 +1,11 @@
 // Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
 // changed; a server without them, or one that is unavailable, is polled.
+
+import type { Run } from '@methods/api/run';
 import { Backoff } from '@methods/base/backoff';
 import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { getRun, isFinished, runPath, type ServerRun } from './server-run.ts';
+import { getRun, isFinished, runPath } from './server-run.ts';
 
 const POLL_MS = 500;
 /** Events may be lost without a sign where something between here and the server holds them back. */
@@ -17,7 +19,7 @@ export interface FollowOptions {
 }
 
 /** The last one is finished, unless the reader stops before. @throws CommandError, but not for an unavailable server. */
-export async function* followRun(api: ServerApi, runId: string, options: FollowOptions): AsyncGenerator<ServerRun> {
+export async function* followRun(api: ServerApi, runId: string, options: FollowOptions): AsyncGenerator<Run> {
   let run = await getRun(api, runId);
   yield run;
   if (isFinished(run)) return;

@@ -1,5 +1,6 @@
 // `methods runs`: runs on a server listed, shown, watched, cancelled and run again.
 import { randomUUID } from 'node:crypto';
+import type { Run } from '@methods/api/run';
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
@@ -13,7 +14,7 @@ import { ServerRefusal } from '../server/server-refusal.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
-import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath, type ServerRun } from './server-run.ts';
+import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath } from './server-run.ts';
 import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
 import { showAnswers } from './show-answers.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
@@ -59,7 +60,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
   // Records of local runs are only for people.
   const path = kind === 'local' ? '/api/runs' : RUNS;
   const asked = { ...query, ...(kind === 'local' ? { kind } : {}), ...(id === undefined ? {} : { method: id }) };
-  const page = await readPage<ServerRun | LocalRunOnServer>(api, path, line, asked);
+  const page = await readPage<Run | LocalRunOnServer>(api, path, line, asked);
   output.document(page);
   output.result(
     table(['ID', 'STATUS', 'CREATED', 'RAN', 'METHOD'], page.items.map(rowOf), tableWidth(output)).join('\n'),
@@ -69,7 +70,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
   return EXIT.done;
 }
 
-function rowOf(run: ServerRun | LocalRunOnServer): string[] {
+function rowOf(run: Run | LocalRunOnServer): string[] {
   if ('kind' in run) return [run.run_id, run.status ?? '', timeOf(run.created_at), '', run.method];
   const { timing } = run;
   return [run.run_id, statusWord(run), timeOf(timing.created_at), timeSpan(timing.running_ms), run.method];
@@ -109,7 +110,7 @@ async function cancel(line: CommandLine, context: CommandContext, runId: string)
   const { output } = context;
   const api = await openServer(line, context);
   // A run that is already cancelled is reported as such: a repeat is harmless.
-  const { value, status } = await api.send<ServerRun>('POST', `${runPath(runId)}/cancel`, undefined, {
+  const { value, status } = await api.send<Run>('POST', `${runPath(runId)}/cancel`, undefined, {
     idempotent: true,
   });
   output.document(value);
@@ -123,7 +124,7 @@ async function rerun(line: CommandLine, context: CommandContext, runId: string):
   // With a key of its own an uncertain reply may be asked for again: it is one run in any case.
   const step = line.text('from-step');
   const body = { idempotency_key: randomUUID(), ...(step === undefined ? {} : { from_step: step }) };
-  const { value } = await api.send<ServerRun>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });
+  const { value } = await api.send<Run>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });
   if (line.flag('wait')) return watchToRest(api, value.run_id, context);
   output.document(value);
   output.result(value.run_id);

@@ -1,10 +1,10 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServerRun } from './server-run.ts';
+import type { Run } from '@methods/api/run';
 import { statusWord, statusWords } from './server-run-view.ts';
 
-function words(run: Partial<ServerRun>): string {
-  const whole = run as ServerRun;
+function words(run: Partial<Run>): string {
+  const whole = run as Run;
   return `${statusWord(whole)} | ${statusWords(whole)}`;
 }
 

@@ -1,11 +1,13 @@
 // Shows a run on a server as it changes: on a terminal all its steps, drawn over; elsewhere a line for each change.
+
+import type { Run, Step, StepStatus } from '@methods/api/run';
 import { LiveFoot, spinner } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { timeSpan } from '../terminal/words.ts';
-import { isFinished, type ServerRun, type ServerStep, type ServerStepStatus } from './server-run.ts';
+import { isFinished } from './server-run.ts';
 
-const MARKS: Readonly<Record<ServerStepStatus, readonly [string, Paint]>> = {
+const MARKS: Readonly<Record<StepStatus, readonly [string, Paint]>> = {
   pending: ['·', 'dim'],
   running: ['', 'cyan'],
   waiting: ['?', 'yellow'],
@@ -22,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export class ServerRunView {
   private readonly foot: LiveFoot;
-  private run: ServerRun | null = null;
+  private run: Run | null = null;
   private seenAtMs = 0;
   private away = false;
   private readonly told = new Map<string, string>();
@@ -35,7 +37,7 @@ export class ServerRunView {
     );
   }
 
-  show(run: ServerRun): void {
+  show(run: Run): void {
     this.run = run;
     this.seenAtMs = performance.now();
     if (this.output.live) {
@@ -52,7 +54,7 @@ export class ServerRunView {
   }
 
   /** All steps once, also those that have not begun. */
-  list(run: ServerRun): void {
+  list(run: Run): void {
     this.run = run;
     for (const line of this.lines().slice(1)) this.output.line(this.coloured(line));
   }
@@ -83,7 +85,7 @@ export class ServerRunView {
     return [head, ...run.steps.map((step) => this.stepLine(step, openMs))];
   }
 
-  private stepLine(step: ServerStep, openMs: number): string {
+  private stepLine(step: Step, openMs: number): string {
     const [mark] = MARKS[step.status] ?? MARKS.pending;
     const sign = mark === '' ? spinner(performance.now()) : mark;
     const goesOn = step.status === 'running' || step.status === 'waiting';
@@ -98,7 +100,7 @@ export class ServerRunView {
     return status === undefined ? line : this.output.paint(status[1], line);
   }
 
-  private tellChanges(run: ServerRun): void {
+  private tellChanges(run: Run): void {
     for (const step of run.steps) {
       const before = this.told.get(step.name) ?? 'pending';
       if (step.status === before) continue;
@@ -116,15 +118,15 @@ export class ServerRunView {
 }
 
 /** Running and waiting: what a person sees of a question is mostly its waiting. */
-function spentMs({ timing }: ServerStep): number {
+function spentMs({ timing }: Step): number {
   return timing.running_ms + timing.waiting_ms;
 }
 
-function nameOf({ name }: ServerStep): string {
+function nameOf({ name }: Step): string {
   return plainText(name.replace(/@(?=require$|ensure$)/, '')).replaceAll('\n', ' ');
 }
 
-function faultWords({ error }: ServerStep): string {
+function faultWords({ error }: Step): string {
   const line = error?.line === undefined ? '' : `line ${error.line}: `;
   const reason = error?.reason === undefined ? '' : ` (${error.reason})`;
   // The first line has the server's message; the run has all of it.
@@ -134,7 +136,7 @@ function faultWords({ error }: ServerStep): string {
 }
 
 /** `queued: no worker of this method is connected`, `cleaning up after no_answer`. */
-export function statusWords(run: ServerRun): string {
+export function statusWords(run: Run): string {
   const { status, queued_reason: reason, cancel_requested: cancels } = run;
   if (cancels === true && status === 'running') return 'running, to be cancelled';
   const after = run.ending === undefined ? '' : ` after ${plainText(run.ending.code)}`;
@@ -144,7 +146,7 @@ export function statusWords(run: ServerRun): string {
 }
 
 /** One word or two, for a table. A run that waits for a person says so, for any question. */
-export function statusWord({ status, ending }: ServerRun): string {
+export function statusWord({ status, ending }: Run): string {
   if (ending === undefined || status === 'waiting') return status;
   return status === 'queued' ? 'to clean up' : 'cleaning up';
 }

@@ -1,12 +1,12 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Party, Question, Receipt } from '@methods/api/question';
 import type { Output } from '../terminal/output.ts';
 import { timeOf } from '../terminal/time-of.ts';
-import type { AcceptedAnswer, ServerQuestion } from './server-run.ts';
 import { showAnswers, showVotes } from './show-answers.ts';
 
 const AT = '2026-11-23T13:31:00.000Z';
-const ada = { kind: 'user', id: 'usr_1', name: 'Ada', email: 'ada@acme.example' };
+const ada: Party = { kind: 'user', id: 'usr_1', name: 'Ada', email: 'ada@acme.example' };
 
 function lines(show: (output: Output) => void): string[] {
   const said: string[] = [];
@@ -14,9 +14,9 @@ function lines(show: (output: Output) => void): string[] {
   return said;
 }
 
-function answered(changes: Partial<AcceptedAnswer>): string[] {
+function answered(changes: Partial<Receipt>): string[] {
   const answer = { step: 'approval', answered_at: AT, by: ada, channel: 'inbox', answer: { ok: true }, ...changes };
-  return lines((output) => showAnswers({ answers: [answer] }, output));
+  return lines((output) => showAnswers({ answers: [answer as Receipt] }, output));
 }
 
 test('each accepted answer is shown with its person, channel, time, value and comment', () => {
@@ -25,11 +25,11 @@ test('each accepted answer is shown with its person, channel, time, value and co
     `approval: answered by Ada (ada@acme.example) in the Inbox, ${at}, {"ok":true}`,
     '    As agreed.\n    Twice.',
   ]);
-  const link = { kind: 'link', recipient: 'bob@acme.example' };
+  const link: Party = { kind: 'link', recipient: 'bob@acme.example' };
   deepEqual(answered({ by: link, channel: 'link' }), [
     `approval: answered by bob@acme.example through a link, ${at}, {"ok":true}`,
   ]);
-  const key = { kind: 'service_key', id: 'key_1' };
+  const key: Party = { kind: 'service_key', id: 'key_1' };
   deepEqual(answered({ by: key, channel: 'api', votes: [] }), [
     `approval: answered by the key key_1 over the API, ${at}, {"ok":true}`,
   ]);
@@ -37,8 +37,8 @@ test('each accepted answer is shown with its person, channel, time, value and co
   deepEqual(
     answered({
       votes: [
-        { by: link, channel: 'link' },
-        { by: ada, channel: 'inbox' },
+        { by: link, channel: 'link', at: AT },
+        { by: ada, channel: 'inbox', at: AT },
       ],
     }),
     [
@@ -56,7 +56,7 @@ test('texts of others do not act on the terminal, and long values are cut', () =
 test('the votes so far are shown with the question', () => {
   const question = { needs: { count: 2 }, votes: [{ by: ada, channel: 'cli', at: AT, answer: { ok: true } }] };
   deepEqual(
-    lines((output) => showVotes(question as unknown as ServerQuestion, output)),
+    lines((output) => showVotes(question as unknown as Question, output)),
     [
       '',
       '  2 people have to agree; so far:',
@@ -64,7 +64,7 @@ test('the votes so far are shown with the question', () => {
     ],
   );
   deepEqual(
-    lines((output) => showVotes({} as ServerQuestion, output)),
+    lines((output) => showVotes({} as Question, output)),
     [],
   );
 });

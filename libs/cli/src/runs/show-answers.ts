@@ -1,8 +1,10 @@
 // Shows the answers to a run's questions: who gave each, how, when and with which comment.
+
+import type { Party, Question, Vote } from '@methods/api/question';
+import type { Run } from '@methods/api/run';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { timeOf } from '../terminal/time-of.ts';
-import type { GivenAnswer, ServerParty, ServerQuestion, ServerRun } from './server-run.ts';
 
 const CHANNELS: Readonly<Record<string, string>> = {
   api: 'over the API',
@@ -17,7 +19,7 @@ const VALUE_CHARACTERS_MAX = 200;
 const COMMENT_CHARACTERS_MAX = 2_000;
 
 /** The accepted ones. A server before receipts has none. */
-export function showAnswers({ answers = [] }: Pick<ServerRun, 'answers'>, output: Output): void {
+export function showAnswers({ answers = [] }: Pick<Run, 'answers'>, output: Output): void {
   for (const answer of answers) {
     const people = (answer.votes ?? []).map(({ by }) => partyWords(by));
     const agreed = people.length > 1 ? plainText(`; ${people.length} people agreed: ${people.join(', ')}`) : '';
@@ -27,7 +29,7 @@ export function showAnswers({ answers = [] }: Pick<ServerRun, 'answers'>, output
 }
 
 /** Of an open question that needs several people. */
-export function showVotes({ needs, votes = [] }: ServerQuestion, output: Output): void {
+export function showVotes({ needs, votes = [] }: Question, output: Output): void {
   if (needs === undefined) return;
   output.line();
   output.line(`  ${needs.count} people have to agree; ${votes.length === 0 ? 'no one has answered yet' : 'so far:'}`);
@@ -38,7 +40,7 @@ export function showVotes({ needs, votes = [] }: ServerQuestion, output: Output)
 }
 
 /** As in `answered by Ada (ada@example.com) through a link, 2026-11-23 14:31, {"decision":"approve"}`. */
-function sentence({ by, channel, answer }: GivenAnswer, at: string | null): string {
+function sentence({ by, channel, answer }: Omit<Vote, 'at'>, at: string | null): string {
   const who =
     channel === 'timeout'
       ? 'no one answered in time'
@@ -47,12 +49,12 @@ function sentence({ by, channel, answer }: GivenAnswer, at: string | null): stri
   return plainText(`${who}, ${timeOf(at)}${value}`);
 }
 
-function showComment({ comment = '' }: GivenAnswer, output: Output): void {
+function showComment({ comment = '' }: Pick<Vote, 'comment'>, output: Output): void {
   if (comment === '') return;
   output.line(output.paint('dim', plainText(cut(comment, COMMENT_CHARACTERS_MAX)).replace(/^/gm, '    ')));
 }
 
-export function partyWords(by: ServerParty | null): string {
+export function partyWords(by: Party | null): string {
   if (by === null) return 'an application';
   if (by.kind === 'service_key') return `the key ${by.id ?? ''}`.trimEnd();
   const address = by.email ?? by.recipient ?? by.id ?? 'a person';

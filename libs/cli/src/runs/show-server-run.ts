@@ -1,5 +1,6 @@
 // Shows the outcome of a run on a server, and returns its exit code. `start`, `runs` and `answer` share it.
 
+import type { Run } from '@methods/api/run';
 import type { CommandContext } from '../command/command.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { showForm, showQuestion } from '../question/show-question.ts';
@@ -7,7 +8,6 @@ import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { followRun } from './follow-run.ts';
-import type { ServerRun } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showVotes } from './show-answers.ts';
 
@@ -15,7 +15,7 @@ import { showVotes } from './show-answers.ts';
 export async function watchToRest(api: ServerApi, runId: string, context: CommandContext): Promise<ExitCode> {
   const { output, interrupted } = context;
   const view = new ServerRunView(output);
-  let last: ServerRun | null = null;
+  let last: Run | null = null;
   try {
     const onAway = (away: boolean) => view.serverAway(away);
     for await (const run of followRun(api, runId, { signal: interrupted, onAway })) {
@@ -33,7 +33,7 @@ export async function watchToRest(api: ServerApi, runId: string, context: Comman
   return showRunEnd(last, output);
 }
 
-export function showRunEnd(run: ServerRun, output: Output): ExitCode {
+export function showRunEnd(run: Run, output: Output): ExitCode {
   output.document(run);
   switch (run.status) {
     case 'succeeded':

@@ -1,11 +1,21 @@
-// The schemas of questions and of the receipts of their answers, for the API's description.
-import { Type } from 'typebox';
-import { CHANNEL_NAMES } from '../../views/question-view.ts';
+// A question and the receipt of its answer, as the API shows them.
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { type Static, Type } from 'typebox';
+import { AnyJson, Time } from './value.ts';
 
-const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
-const AnyJson = Type.Unsafe<unknown>({});
-const Channel = Type.Unsafe<string>({ type: 'string', enum: CHANNEL_NAMES });
-export const Party = Type.Unsafe<unknown>({
+export const CHANNEL_NAMES = ['unknown', 'api', 'cli', 'inbox', 'link', 'chat', 'handler', 'mcp', 'timeout'] as const;
+export type ChannelName = (typeof CHANNEL_NAMES)[number];
+const Channel = Type.Unsafe<ChannelName>({ type: 'string', enum: [...CHANNEL_NAMES] });
+
+export interface Party {
+  readonly kind: 'user' | 'service_key' | 'link';
+  readonly id?: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly recipient?: string;
+}
+
+export const Party = Type.Unsafe<Party | null>({
   type: ['object', 'null'],
   description: 'A person, a service key or the recipient of a link; null: unknown, or no one.',
   properties: {
@@ -18,6 +28,8 @@ export const Party = Type.Unsafe<unknown>({
   required: ['kind'],
 });
 
+/** An answer that counts until the question is decided. */
+export type Vote = Static<typeof Vote>;
 const Vote = Type.Object({
   by: Party,
   at: Time,
@@ -26,13 +38,14 @@ const Vote = Type.Object({
   answer: Type.Optional(AnyJson),
 });
 
+export type Question = Static<typeof Question>;
 export const Question = Type.Object({
   id: Type.String(),
   step: Type.String(),
   prompt: Type.String(),
   details: Type.Optional(Type.String()),
   show: Type.Array(Type.Object({ path: Type.String(), value: AnyJson })),
-  form: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema 2020-12 of the answer.' }),
+  form: Type.Unsafe<JsonObject>({ type: 'object', description: 'JSON Schema 2020-12 of the answer.' }),
   asked_at: Time,
   deadline_at: Time,
   to: Type.Optional(
@@ -53,6 +66,7 @@ export const Question = Type.Object({
   ),
 });
 
+export type Receipt = Static<typeof Receipt>;
 export const Receipt = Type.Object({
   question_id: Type.String(),
   step: Type.String(),
@@ -62,7 +76,7 @@ export const Receipt = Type.Object({
   by: Party,
   channel: Channel,
   comment: Type.Optional(Type.String()),
-  answer: Type.Optional(Type.Unsafe<unknown>({ description: 'Absent if it has more than 4,096 characters.' })),
+  answer: Type.Optional(Type.Unsafe<JsonValue>({ description: 'Absent if it has more than 4,096 characters.' })),
   form_sha256: Type.Optional(Type.String({ description: 'Hex, of the form’s canonical JSON (RFC 8785).' })),
   version_sha256: Type.Optional(Type.String({ description: 'Hex, of the source that asked.' })),
   votes: Type.Optional(Type.Array(Vote, { description: 'With needs: the people who decided.' })),
