@@ -6,6 +6,7 @@ import { measureCliStart } from './cli-start.ts';
 import { measureDeadlines } from './deadlines.ts';
 import { measureEvents } from './events.ts';
 import { measureIdle } from './idle.ts';
+import { measureInbox } from './inbox.ts';
 import { measureSchedulerKilled, measureWorkerKilled } from './killed.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
@@ -106,6 +107,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),
+  inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),

@@ -95,19 +95,35 @@ describe('followers of an organization', () => {
       shown(gateway.take()),
       changes.map(([, , told]) => told),
     );
-    clock.forward(100);
+    // They do not wait for the changes of runs.
     const seen = people.take();
     assert.deepEqual(
       shown(seen),
       changes.map(([, , told]) => told),
     );
     assert.equal(JSON.stringify(seen).includes(secret), false);
+    clock.forward(100);
+    assert.deepEqual(shown(people.take()), []);
     // A run that continues with another question in the same commit.
     followers.committed(open, { ...as({ id: 'q_2' }), answers: [receipt] } as Run);
     assert.deepEqual(shown(gateway.take()), [
       [QuestionChange.ANSWERED, 'q_1', '', 0],
       [QuestionChange.ASKED, 'q_2', '', 0],
     ]);
+  });
+
+  test('of questions that change too fast for people get a hundred at once, and are asked to look again', () => {
+    followers.follow(ORG, CHANGES, gateway);
+    gateway.take();
+    for (let n = 0; n < 5_000; n++) followers.committed(as(runs.running, n), as(runs.waiting, n));
+    const questions = gateway.take().filter((news) => news.questions !== undefined);
+    assert.equal(questions.length, 101);
+    clock.forward(100);
+    assert.deepEqual(gateway.take(), [{ orgId: ORG, detail: CHANGES, missed: true }]);
+    // A few more than that wait for the next push.
+    clock.forward(1_000);
+    for (let n = 0; n < 3; n++) followers.committed(as(runs.running, n), as(runs.waiting, n));
+    assert.equal(gateway.take().filter((news) => news.questions !== undefined).length, 3);
   });
 
   test('of changes get every state without content, those of a run within a tenth of a second together', () => {
@@ -125,8 +141,10 @@ describe('followers of an organization', () => {
     ];
     for (const [before, after] of states) followers.committed(before, after);
     const first = gateway.take();
+    // The question has come: it does not wait.
+    assert.deepEqual([first.length, first[1]?.questions?.[0]?.questionId], [2, 'q_1']);
     assert.deepEqual(
-      first.map(({ run }) => [run?.status, run?.steps?.length]),
+      first.slice(0, 1).map(({ run }) => [run?.status, run?.steps?.length]),
       [[RunStatus.RUNNING, 0]],
     );
     clock.forward(100);

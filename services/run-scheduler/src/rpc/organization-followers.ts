@@ -23,6 +23,8 @@ interface Following {
   readonly receiver: NewsReceiver;
   /** Runs that changed since the last push, as they were then and as they are. */
   changed: Map<string, Changed>;
+  /** Changes of questions pushed since then, which do not wait. */
+  questions: number;
 }
 
 interface Changed {
@@ -49,7 +51,7 @@ export class OrganizationFollowers {
   /** From here on. Asked again, it begins again. */
   follow(orgId: OrgId, detail: NewsDetail, receiver: NewsReceiver): void {
     if (this.find(orgId, detail, receiver) === undefined) {
-      const following = { id: String(++this.lastId), orgId, detail, receiver, changed: new Map() };
+      const following = { id: String(++this.lastId), orgId, detail, receiver, changed: new Map(), questions: 0 };
       this.following.set(orgId, [...(this.following.get(orgId) ?? []), following]);
     }
     receiver.news({ orgId, detail, began: true });
@@ -91,21 +93,29 @@ export class OrganizationFollowers {
   }
 
   private gather(following: Following, before: Run | null, after: Run, questions: readonly QuestionNews[]): void {
-    const { changed } = following;
+    const { changed, orgId, detail } = following;
     const { runId } = after.facts;
+    // A person waits for them, and a page that shows them reads again: not a tenth of a second later.
+    const atOnce = questions.length > 0 && following.questions < CHANGES_MAX;
+    if (atOnce) {
+      following.questions += questions.length;
+      this.push(following, withQuestions({ orgId, detail }, questions));
+    }
+    const later = atOnce ? [] : questions;
     const known = changed.get(runId);
     if (known !== undefined) {
       known.after = after;
-      if (questions.length > 0) known.questions = [...known.questions, ...questions];
+      if (later.length > 0) known.questions = [...known.questions, ...later];
     }
     // One more than go out says that there are too many.
-    else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after, questions });
+    else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after, questions: later });
     this.pace.run(following.id, CHANGES_EVERY_MS, () => this.tell(following));
   }
 
   private tell(following: Following): void {
     const { changed, detail } = following;
     following.changed = new Map();
+    following.questions = 0;
     if (changed.size > CHANGES_MAX) return this.owe(following);
     for (const { before, after, questions } of changed.values()) {
       this.push(following, withQuestions(changeNews(before, after, detail), questions));
