@@ -14,6 +14,7 @@ import { AuditLog } from './clients/audit-log.ts';
 import { ConnectedWorkers } from './clients/connected-workers.ts';
 import { KeyUses } from './clients/key-uses.ts';
 import { LinkCalls } from './clients/link-calls.ts';
+import { mailStatus } from './clients/mail-status.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
 import { OrganizationMembers } from './clients/organization-members.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
@@ -111,6 +112,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     answerLinks,
     deliveries,
     workers,
+    sendsMail: mailStatus(deliveries, clock),
     sourceInterfaces,
     ...people,
     uploadTokens,

@@ -30,6 +30,7 @@ test('one public address has all that programs need to know', async () => {
         issuer: 'http://127.0.0.1:1/',
         cli_client_id: 'cli',
         machine_audience: `${PUBLIC_URL}/api`,
+        sends_mail: null,
       },
     ],
   );

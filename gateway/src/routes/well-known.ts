@@ -15,6 +15,9 @@ const ServerFacts = Type.Object({
   issuer: NameOrNull,
   cli_client_id: NameOrNull,
   machine_audience: NameOrNull,
+  sends_mail: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'Whether questions are mailed to the people who answer them; null: unknown right now.',
+  }),
 });
 
 export interface WellKnownParts {
@@ -22,6 +25,7 @@ export interface WellKnownParts {
   readonly grpcPublicUrl: string | null;
   readonly mcpUrl: string | null;
   readonly issuer: IssuerConfig | null;
+  readonly sendsMail: () => Promise<boolean | null>;
 }
 
 export function addWellKnown(app: FastifyInstance, parts: WellKnownParts): void {
@@ -30,15 +34,16 @@ export function addWellKnown(app: FastifyInstance, parts: WellKnownParts): void 
   if (mcpUrl !== null && issuer !== null) addResourceMetadata(app, mcpUrl, issuer.url);
 }
 
-function addServerFacts(app: FastifyInstance, { publicUrl, grpcPublicUrl, mcpUrl, issuer }: WellKnownParts): void {
-  const text = JSON.stringify({
+function addServerFacts(app: FastifyInstance, parts: WellKnownParts): void {
+  const { publicUrl, grpcPublicUrl, mcpUrl, issuer, sendsMail } = parts;
+  const facts = {
     base_url: publicUrl,
     mcp_url: mcpUrl,
     grpc_url: grpcPublicUrl,
     issuer: issuer?.url ?? null,
     cli_client_id: issuer?.cliClientId ?? null,
     machine_audience: issuer?.machineAudience ?? null,
-  });
+  };
   const schema = {
     operationId: 'serverFacts',
     summary: 'Addresses and names of this server',
@@ -47,7 +52,7 @@ function addServerFacts(app: FastifyInstance, { publicUrl, grpcPublicUrl, mcpUrl
   };
   app.get('/.well-known/methods', { schema }, async (_request, reply) => {
     reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');
-    return text;
+    return JSON.stringify({ ...facts, sends_mail: await sendsMail() });
   });
 }
 

@@ -147,6 +147,7 @@ export async function gatewayFixture({
     answerLinks: null,
     deliveries: null,
     workers: { list: async () => ({ workers: [], count: 0, isComplete: true }) },
+    sendsMail: async () => null,
     stopping: () => fixture.stopping,
     ...settings,
   });

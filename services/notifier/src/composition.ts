@@ -153,7 +153,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const server = new RpcServer({
     listen: config.listen,
     services: [
-      notifierService({ sql, reader, onDue: () => dispatcher.wake() }),
+      notifierService({ sql, reader, onDue: () => dispatcher.wake(), sendsMail: mail !== null }),
       linkService({ sql, clock, hasAccess }),
     ],
     logger: log('rpc'),

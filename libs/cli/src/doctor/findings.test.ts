@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ownCertificate } from '@methods/test/harness/own-certificate';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { nodeFinding, pythonFinding } from './runtime-findings.ts';
-import { clockFinding } from './server-findings.ts';
+import { clockFinding, mailFinding } from './server-findings.ts';
 import { workerEndpointFinding } from './worker-endpoint-finding.ts';
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
@@ -31,6 +31,14 @@ test('a runtime that is too old is reported with the remedy', () => {
     assert.equal(state, 'warning');
     assert.match(remedy ?? '', /^install Python 3\.9/);
   }
+});
+
+test('a server that sends no mail is reported, and one that does not say is not', () => {
+  assert.deepEqual(mailFinding(null), []);
+  assert.deepEqual(
+    [true, false].map((sendsMail) => mailFinding(sendsMail).map(({ name, state }) => `${name} ${state}`)),
+    [['mail ok'], ['mail warning']],
+  );
 });
 
 test('a worker endpoint is one that speaks HTTP/2', async () => {

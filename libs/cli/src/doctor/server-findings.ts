@@ -46,11 +46,20 @@ export async function serverFindings(line: CommandLine, context: CommandContext)
       interrupted,
       credentials: await credentialsFor(server, facts, config),
     });
-    return [...findings, await signInFinding(api), ...(await keyFindings(api, key))];
+    return [...findings, ...mailFinding(facts.sendsMail), await signInFinding(api), ...(await keyFindings(api, key))];
   } catch (error) {
     if (interrupted.aborted) throw error;
     return [...findings, faultFinding('server', error), ...key];
   }
+}
+
+/** None where the server does not say. */
+export function mailFinding(sendsMail: boolean | null): Finding[] {
+  if (sendsMail === null) return [];
+  if (sendsMail) return [ok('mail', 'the server mails questions to the people who answer them')];
+  return [
+    warning('mail', 'no mail goes out: questions are in the Inbox only', 'its operator sets SMTP_URL of the notifier'),
+  ];
 }
 
 /** Only the form; a mistyped key is detected without the server. */

@@ -12,7 +12,7 @@ import { ServerApi } from '../server/server-api.ts';
 import { uploadRecording } from './upload-recording.ts';
 
 const TEXT = '{"log": {}}';
-const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null };
+const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 const METHOD = { id: 'm1', production_id: 'wf_m1' };
 
 type Content = (request: IncomingMessage, response: ServerResponse, body: string) => void;

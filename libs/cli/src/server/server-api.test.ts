@@ -7,7 +7,7 @@ import { keyCredential, NO_CREDENTIAL } from './credential.ts';
 import { ServerApi } from './server-api.ts';
 import type { ServerRefusal } from './server-refusal.ts';
 
-const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null };
+const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 const servers: Server[] = [];
 const interrupt = new AbortController();
 

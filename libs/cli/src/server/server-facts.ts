@@ -9,6 +9,8 @@ export interface ServerFacts {
   readonly issuer: string | null;
   readonly cliClientId: string | null;
   readonly machineAudience: string | null;
+  /** Whether questions are mailed to people; null: unknown. */
+  readonly sendsMail: boolean | null;
 }
 
 /** GET /.well-known/methods. @throws CommandError `unreachable`, `not_a_server` and the like. */
@@ -30,6 +32,7 @@ export async function readServerFacts(baseUrl: string, signal: AbortSignal): Pro
     issuer: text('issuer'),
     cliClientId: text('cli_client_id'),
     machineAudience: text('machine_audience'),
+    sendsMail: typeof body.sends_mail === 'boolean' ? body.sends_mail : null,
   };
 }
 

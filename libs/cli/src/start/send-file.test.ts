@@ -10,7 +10,7 @@ import { NO_CREDENTIAL } from '../server/credential.ts';
 import { ServerApi } from '../server/server-api.ts';
 import { sendFile } from './send-file.ts';
 
-const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null };
+const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 const BYTES = 300_000;
 let server: Server;
 let api: ServerApi;

@@ -13,7 +13,7 @@ import { ServerApi } from '../server/server-api.ts';
 import { type InputLine, inputLines, LineKeys } from './input-lines.ts';
 import { startFrom } from './start-from.ts';
 
-const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null };
+const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 
 interface Start {
   readonly inputs: { readonly n: number };

@@ -6,11 +6,16 @@ import { inTime } from './in-time.ts';
 import { getDeliveryRpc, listDeliveriesRpc } from './list-deliveries.ts';
 import { type ResendDeliveryParts, resendDeliveriesRpc, resendDeliveryRpc } from './resend-delivery.ts';
 
-export function notifierService(parts: ResendDeliveryParts): ServedService {
+export interface NotifierServiceParts extends ResendDeliveryParts {
+  readonly sendsMail: boolean;
+}
+
+export function notifierService(parts: NotifierServiceParts): ServedService {
   return served(NotifierService, {
     listDeliveries: (request) => inTime(listDeliveriesRpc(parts.reader, request)),
     getDelivery: (request) => inTime(getDeliveryRpc(parts.reader, request)),
     resendDelivery: (request) => inTime(resendDeliveryRpc(parts, request)),
     resendDeliveries: (request) => inTime(resendDeliveriesRpc(parts, request)),
+    getMailStatus: async () => ({ sendsMail: parts.sendsMail }),
   });
 }
