@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
+import postgres from 'postgres';
 import { until } from '../harness/until.ts';
 import { ApiClient } from './api-client.ts';
+import { answerByLink, mailedLink } from './mailed-question.ts';
 import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
 import { processesOf } from './stack-processes.ts';
 
@@ -42,7 +44,7 @@ describe('a local stack', () => {
   before(async () => {
     // Both at once: neither may be in the other's way.
     a = start(first);
-    b = start(second);
+    b = start(second, ['--mail']);
     [readyA, readyB] = await Promise.all([a.ready, b.ready]);
   });
   after(async () => {
@@ -84,6 +86,35 @@ describe('a local stack', () => {
     assert.equal((await api(readyB).get(runId)).status, 404);
     const other = await api(readyB).startSettled({ method: readyB.methods['greet-customer'] });
     assert.equal(other.status, 'succeeded');
+  });
+
+  test('mails the question of an example to its development admin, whose link answers it', async () => {
+    assert.deepEqual([readyA.mail_url, readyA.mail_to], [null, null], 'programs start it without a mailbox');
+    const inputs = { order_id: 'ord_7f3', amount: 250, reason: 'damaged' };
+    const started = await api(readyB).start({ method: readyB.methods['approve-refund'], inputs });
+    const link = await mailedLink(readyB.mail_url ?? '', `&lt;${readyB.mail_to}&gt;`);
+    assert.ok(link.startsWith(`${readyB.base_url}/a/`));
+    assert.match(await answerByLink(link, { '/decision': '"approve"', comment: 'By mail' }), /Sent: /);
+    const { run } = await until('the run ends', async () => {
+      const reply = await api(readyB).get(started.run.run_id);
+      return reply.run.status === 'succeeded' ? reply : null;
+    });
+    assert.deepEqual(run.result, { refunded: true, refund_id: 're_7f3', note: null });
+    assert.deepEqual(
+      run.answers?.map(({ channel }) => channel),
+      ['link'],
+    );
+    const token = link.split('/a/')[1] ?? link;
+    for (const { name } of readyB.processes) {
+      assert.ok(!readFileSync(join(second.dataDir, name, 'log'), 'utf8').includes(token), name);
+    }
+    const sql = postgres(readyB.postgres_url, { max: 1 });
+    try {
+      const rows = await sql`select first_user_id from registry.organizations`;
+      assert.deepEqual(rows[0], { first_user_id: null }, 'the first person who signs in is an admin as before');
+    } finally {
+      await sql.end();
+    }
   });
 
   test('keeps its data folder to itself', async () => {

@@ -13,7 +13,18 @@ import { tempFolder } from '../harness/temp-folder.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const END_WITHIN_MS = 180_000;
 /** A developer's own servers are not for tests. */
-const NOT_PASSED_ON = ['POSTGRES_URL', 'NATS_URL', 'INIT_CWD', 'NODE_OPTIONS', 'WEBHOOK_RETRY_MS', 'HEARTBEAT_MS'];
+const NOT_PASSED_ON = [
+  ...[
+    'POSTGRES_URL',
+    'NATS_URL',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'INIT_CWD',
+    'NODE_OPTIONS',
+    'WEBHOOK_RETRY_MS',
+    'HEARTBEAT_MS',
+  ],
+];
 
 export interface StackProcessOptions {
   /** After `--data-dir`. */

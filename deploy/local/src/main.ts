@@ -2,7 +2,7 @@
 import { GREETING, runDemonstration } from './demo/demonstration.ts';
 import { StackError } from './embedded/stack-error.ts';
 import { readOptions, UsageError, usage } from './options.ts';
-import { LocalStack } from './stack.ts';
+import { LocalStack, type ReadyLine } from './stack.ts';
 
 const METHODS_SHOWN_MAX = 10;
 
@@ -61,10 +61,7 @@ function untilStopped(): Promise<'stop'> {
   });
 }
 
-function sayWhereItIs(
-  ready: { base_url: string; issuer: string; api_key: string; data_dir: string; methods: Record<string, string> },
-  say: (line: string) => void,
-): void {
+function sayWhereItIs(ready: ReadyLine, say: (line: string) => void): void {
   const published = Object.entries(ready.methods);
   // Of the examples, the one whose inputs are known; of a person's own methods, the first.
   const example = ready.methods[GREETING.method];
@@ -73,6 +70,10 @@ function sayWhereItIs(
   say('');
   say(`The service runs at ${ready.base_url}  (API reference: ${ready.base_url}/reference)`);
   say(`People sign in at ${ready.issuer}, with any e-mail address.`);
+  if (ready.mail_url !== null) {
+    const to = ready.mail_to === null ? '' : `, also that to ${ready.mail_to}, who is asked for the team`;
+    say(`Mail is read at ${ready.mail_url}${to}.`);
+  }
   say('Webhooks may use http and private addresses here, and keys have no rate limit.');
   say('Methods:');
   for (const [name, id] of published.slice(0, METHODS_SHOWN_MAX)) say(`  ${id}  ${name}`);

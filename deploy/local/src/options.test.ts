@@ -17,6 +17,7 @@ describe('the options of npm start', () => {
       workers: 1,
       concurrency: 16,
       json: false,
+      mail: true,
       reset: false,
       help: false,
     });
@@ -33,6 +34,11 @@ describe('the options of npm start', () => {
     assert.equal(read('--json').demo, false);
     assert.equal(read('--methods', '.').demo, false);
     assert.equal(read('--once').once, true);
+  });
+
+  test('leave the mailbox out where a program starts the stack, unless it asks for it', () => {
+    assert.equal(read('--json').mail, false);
+    assert.equal(read('--json', '--mail').mail, true);
   });
 
   test('take whole numbers within bounds', () => {

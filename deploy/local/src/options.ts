@@ -16,6 +16,8 @@ export interface Options {
   readonly workers: number;
   readonly concurrency: number;
   readonly json: boolean;
+  /** A mailbox on this machine takes the mail of the stack, and an admin with an address gets it. */
+  readonly mail: boolean;
   readonly reset: boolean;
   readonly help: boolean;
 }
@@ -35,6 +37,7 @@ export const usage = `Usage: npm start -- [options]
   --gateways N       gateways (1 to 9)
   --workers N        worker processes (0 to 32)
   --concurrency N    runs one worker executes side by side
+  --mail             with --json too: take mail into a mailbox of this machine
   --json             one line on standard output when ready, nothing else
   --reset            forget everything kept in the data folder first
 `;
@@ -57,6 +60,7 @@ export function readOptions(args: readonly string[], cwd: string): Options {
         workers: { type: 'string' },
         concurrency: { type: 'string' },
         json: { type: 'boolean' },
+        mail: { type: 'boolean' },
         reset: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -77,6 +81,7 @@ export function readOptions(args: readonly string[], cwd: string): Options {
     workers: number('workers', values.workers ?? '1', 0, 32),
     concurrency: number('concurrency', values.concurrency ?? '16', 1, 1_000),
     json: values.json === true,
+    mail: values.mail === true || values.json !== true,
     reset: values.reset === true,
     help: values.help === true,
   };

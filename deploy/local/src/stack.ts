@@ -9,6 +9,8 @@ import { findNatsServer, installNatsServer, startNats } from './embedded/nats-se
 import { startPostgres } from './embedded/postgres-server.ts';
 import { StackError } from './embedded/stack-error.ts';
 import { EmbeddedPart, type EmbeddedServer } from './embedded-part.ts';
+import { DEVELOPMENT_ADMIN, ensureDevelopmentAdmin } from './mailbox/development-admin.ts';
+import { type StackMail, startMail } from './mailbox/stack-mail.ts';
 import type { Options } from './options.ts';
 import { freePort, gatewayPort } from './ports.ts';
 import { methodFiles, Publisher } from './publish.ts';
@@ -45,12 +47,17 @@ export interface ReadyLine {
   readonly methods: Readonly<Record<string, string>>;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   readonly data_dir: string;
+  /** Where the mail of this stack is read; null: it has no mailbox of its own. */
+  readonly mail_url: string | null;
+  /** Who gets the mail about the examples' questions; null: the people who have signed in. */
+  readonly mail_to: string | null;
 }
 
 export class LocalStack {
   private readonly embedded: EmbeddedPart[] = [];
   private readonly services: ServiceProcess[] = [];
   private folder: DataFolder | null = null;
+  private mail: StackMail | null = null;
   private interrupted = false;
   private ready: { readonly line: ReadyLine; readonly file: string } | null = null;
 
@@ -104,6 +111,8 @@ export class LocalStack {
       LISTEN: registry,
       SECRETS_KEY: folder.secrets.secretsKey,
     });
+    const mail = await startMail(options.mail);
+    this.mail = mail;
     const notifier = `127.0.0.1:${await freePort()}`;
     await this.service('notifier-1', CODE.notifier, {
       ...common,
@@ -112,7 +121,8 @@ export class LocalStack {
       ALLOW_PRIVATE_WEBHOOKS: '1',
       PUBLIC_URL: baseUrl,
       LINK_KEY: folder.secrets.linkKey,
-      ...given('WEBHOOK_RETRY_MS', 'WEBHOOK_TIMEOUT_MS'),
+      ...mail.environment,
+      ...given('MAIL_RETRY_MS', 'WEBHOOK_RETRY_MS', 'WEBHOOK_TIMEOUT_MS'),
     });
     const schedulers: { internal: string; worker: string }[] = [];
     for (let n = 1; n <= options.schedulers; n++) {
@@ -150,6 +160,8 @@ export class LocalStack {
     const publisher = new Publisher(registry);
     try {
       const orgId = await publisher.organization(signIn.issuer, () => this.goOn());
+      const mailTo = mail.pageUrl !== null && provider !== null ? DEVELOPMENT_ADMIN : null;
+      if (mailTo !== null) await ensureDevelopmentAdmin(postgresUrl, orgId);
       const webhookSecret = await publisher.serviceKey(orgId, folder);
       const methods = await publisher.publishFolder(orgId, methodsFolder);
       for (let n = 1; n <= options.workers; n++) await this.worker(`worker-${n}`, grpcUrl, methods, folder);
@@ -164,6 +176,8 @@ export class LocalStack {
         orgId,
         webhookSecret,
         methods,
+        mailUrl: mail.pageUrl,
+        mailTo,
       });
     } finally {
       publisher.close();
@@ -180,6 +194,8 @@ export class LocalStack {
     orgId: OrgId;
     webhookSecret: string;
     methods: Readonly<Record<string, string>>;
+    mailUrl: string | null;
+    mailTo: string | null;
   }): ReadyLine {
     const line: ReadyLine = {
       ready: true,
@@ -195,6 +211,8 @@ export class LocalStack {
       methods: facts.methods,
       processes: this.processes(),
       data_dir: this.options.dataDir,
+      mail_url: facts.mailUrl,
+      mail_to: facts.mailTo,
     };
     this.ready = { line, file: writeReadyLine(line) };
     return line;
@@ -220,6 +238,8 @@ export class LocalStack {
     await Promise.allSettled(workers.map((service) => service.stop()));
     for (const service of others.reverse()) await service.stop().catch(() => {});
     for (const server of [...this.embedded].reverse()) await server.stop().catch(() => {});
+    await this.mail?.stop();
+    this.mail = null;
     this.folder?.release();
     this.folder = null;
   }
