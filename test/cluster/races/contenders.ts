@@ -33,6 +33,21 @@ export interface Contenders {
   readonly links: readonly LinkContender[];
 }
 
+interface Address {
+  readonly url: string;
+  /** What names the question in the body. */
+  readonly named: object;
+}
+
+const ofRun =
+  (surface: string) =>
+  ({ runId, questionId }: RacedQuestion): Address => ({
+    url: `${surface}/runs/${runId}/answer`,
+    named: { question_id: questionId },
+  });
+const ofQuestion =
+  (surface: string) =>
+  ({ questionId }: RacedQuestion): Address => ({ url: `${surface}/questions/${questionId}/answer`, named: {} });
 const REPEAT_AFTER_MS = 50;
 const REPEATS_MAX = 2_000;
 const TRY_MS = 15_000;
@@ -44,11 +59,14 @@ export async function contenders(ready: ReadyLine, sql: Sql): Promise<Contenders
   const token = (await person({ ready }, { ...WHO, email: 'cli@racers.example' })).apiKey;
   const session = await sessionOf({ ready }, { ...WHO, email: 'inbox@racers.example' });
   const cookie = { cookie: `workflow_session=${session}`, origin: base };
-  const links = [new AnswerLink('mail', ready, sql), new AnswerLink('chat', ready, sql)];
+  const links = [
+    new AnswerLink('mail', 'link', 'mail@racers.example', ready, sql),
+    new AnswerLink('chat', 'chat', 'racers', ready, sql),
+  ];
   const programs = [
-    new HttpContender('v1', 'api', `${base}/v1/runs`, { authorization: `Bearer ${key}` }),
-    new HttpContender('api', 'cli', `${base}/api/runs`, { authorization: `Bearer ${token}` }),
-    new HttpContender('inbox', 'inbox', `${base}/api/runs`, cookie),
+    new HttpContender('v1', 'api', ofRun(`${base}/v1`), { authorization: `Bearer ${key}` }),
+    new HttpContender('cli', 'cli', ofRun(`${base}/api`), { authorization: `Bearer ${token}` }),
+    new HttpContender('inbox', 'inbox', ofQuestion(`${base}/api`), cookie),
   ];
   const cancel = ({ runId }: RacedQuestion) =>
     known(`cancel ${runId}`, async () => {
@@ -65,16 +83,18 @@ class HttpContender implements Contender {
   constructor(
     readonly name: string,
     readonly channel: string,
-    private readonly runs: string,
+    private readonly addressOf: (question: RacedQuestion) => Address,
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  async prepare({ runId, questionId }: RacedQuestion): Promise<Send> {
-    const body = JSON.stringify({ answer: { who: this.name }, question_id: questionId });
+  async prepare(question: RacedQuestion): Promise<Send> {
+    const { runId } = question;
+    const { url, named } = this.addressOf(question);
+    const body = JSON.stringify({ answer: { who: this.name }, ...named });
     const headers = { ...this.headers, 'content-type': 'application/json' };
     return () =>
       known(`${this.name} ${runId}`, async () => {
-        const { status, text } = await request(`${this.runs}/${runId}/answer`, { method: 'POST', headers, body });
+        const { status, text } = await request(url, { method: 'POST', headers, body });
         if (status === 200) return 'accepted';
         if (status === 409 && REFUSALS.includes(JSON.parse(text).error)) return 'refused';
         if (status === 503) return null;
@@ -84,17 +104,16 @@ class HttpContender implements Contender {
 }
 
 class AnswerLink implements LinkContender {
-  readonly channel = 'link';
-  private readonly recipient: string;
   private readonly urls = new Map<string, string>();
 
   constructor(
     readonly name: string,
+    readonly channel: string,
+    /** An address, or a chat's name. */
+    private readonly recipient: string,
     private readonly ready: ReadyLine,
     private readonly sql: Sql,
-  ) {
-    this.recipient = `${name}@racers.example`;
-  }
+  ) {}
 
   async prepare({ runId, questionId }: RacedQuestion): Promise<Send> {
     const token = randomBytes(32).toString('base64url');
@@ -112,11 +131,15 @@ class AnswerLink implements LinkContender {
         const text = await this.read(url, sent);
         if (text.includes('Sent: ')) return 'accepted';
         // After a reply that was lost.
-        if (text.includes(`through the link sent to <bdi>${this.recipient}<`)) return 'accepted';
+        if (text.includes(`through the ${this.through} <bdi>${this.recipient}<`)) return 'accepted';
         if (/could not be sent just now|Not reachable just now/.test(text)) return null;
         if (ENDS.test(text)) return 'refused';
         throw new Error(`${this.name} ${runId}: ${text.slice(-2_000)}`);
       });
+  }
+
+  private get through(): string {
+    return this.channel === 'chat' ? 'message in' : 'link sent to';
   }
 
   page({ questionId }: RacedQuestion): Promise<string> {
