@@ -21,13 +21,19 @@ export function organizationEvents(stack: () => Stack): void {
       const { run } = await api.start({ method: stack().method('two-questions') });
       const asked = await api.settled(run.run_id);
       await api.cancel(run.run_id);
-      const ours = (events: typeof here.events) => events.filter(({ data }) => data.run_id === run.run_id);
-      await until('both have its end', () => [here, there].every(({ events }) => ours(events).length === 2));
+      const ours = (events: typeof here.events) =>
+        events.filter(({ event, data }) => event === 'run' && data.run_id === run.run_id);
+      const told = (events: typeof here.events) =>
+        events.flatMap(({ event, data }) => (event !== 'run' && data.run_id === run.run_id ? [event] : []));
+      await until('both have its end', () =>
+        [here, there].every(({ events }) => ours(events).length === 2 && told(events).length === 2),
+      );
       const now = await api.settled(run.run_id);
       for (const { events } of [here, there]) {
         const [waiting, cancelled] = ours(events);
         assert.deepEqual(waiting?.data.question, asked.question);
         assert.deepEqual(cancelled?.data, now);
+        assert.deepEqual(told(events), ['question', 'question.closed']);
       }
       const since = ours(here.events)[0]?.id ?? '';
       here.leave();

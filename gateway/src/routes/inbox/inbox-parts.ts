@@ -27,9 +27,21 @@ export function questionIdOf({ id }: { readonly id: string }): QuestionId {
   return id;
 }
 
-/** The members to compare these questions with; null: none of them needs it, or there are too many to count. */
-export function membersFor({ members }: InboxRouteParts, request: FastifyRequest, items: readonly QuestionItem[]) {
-  return items.some(needsPeople) ? members.of(callerOf(request).orgId) : null;
+/**
+ * The members to compare these questions with; null: none of them needs it, there are too many to count, or the registry
+ * is unavailable, and a warning is not worth a page.
+ */
+export async function membersFor(
+  { members }: InboxRouteParts,
+  request: FastifyRequest,
+  items: readonly QuestionItem[],
+) {
+  if (!items.some(needsPeople)) return null;
+  try {
+    return await members.of(callerOf(request).orgId);
+  } catch {
+    return null;
+  }
 }
 
 /** @throws invalid_request for a person who has no access to the organization */

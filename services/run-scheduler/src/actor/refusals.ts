@@ -37,7 +37,8 @@ function refusalError(code: RefusalCode, run: Run | null): ServiceError {
     case 'delegate_has_delegated':
     case 'too_many_delegations': {
       const message = DELEGATIONS[code];
-      return new ServiceError('invalid_request', message, { findings: [{ path: '/to', code, message }] });
+      const path = code === 'assignee_may_not_answer' ? '/assignee' : '/to';
+      return new ServiceError('invalid_request', message, { findings: [{ path, code, message }] });
     }
     case 'stale_attempt':
       return new ServiceError('stale_attempt', 'Another attempt holds this run.');

@@ -80,7 +80,8 @@ export class QuestionRpc {
 
   private async told(question: Named, command: Parameters<RunOwners['tell']>[2]) {
     const runId = await this.runOf(question);
-    return { run: await this.options.owners.tell(question.orgId, runId, command) };
+    await this.options.owners.tell(question.orgId, runId, command);
+    return { run: { runId } };
   }
 
   private async runOf({ orgId, questionId }: Named): Promise<RunId> {

@@ -385,6 +385,8 @@ export const AssignQuestionRequestSchema: GenMessage<AssignQuestionRequest> = /*
  */
 export type AssignQuestionResponse = Message<"methods.scheduler.v1.AssignQuestionResponse"> & {
   /**
+   * Only its id: with its content the reply to a change that happened could be too large.
+   *
    * @generated from field: methods.run.v1.RunView run = 1;
    */
   run?: RunView | undefined;
@@ -436,6 +438,8 @@ export const DelegateQuestionRequestSchema: GenMessage<DelegateQuestionRequest> 
  */
 export type DelegateQuestionResponse = Message<"methods.scheduler.v1.DelegateQuestionResponse"> & {
   /**
+   * Only its id.
+   *
    * @generated from field: methods.run.v1.RunView run = 1;
    */
   run?: RunView | undefined;
