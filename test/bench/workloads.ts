@@ -10,6 +10,7 @@ import { measureInbox } from './inbox.ts';
 import { measureSchedulerKilled, measureWorkerKilled } from './killed.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
+import { measureMailedQuestions } from './mailed-questions.ts';
 import { type Measurement, measure } from './measure.ts';
 import type { WorkloadResult } from './report.ts';
 import { measureTenants } from './tenants.ts';
@@ -108,6 +109,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),
   inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
+  'mailed-questions': async ({ scale }) => measureMailedQuestions(scale),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { afterTry, DEFAULT_RETRY_MS } from './schedule.ts';
+import { afterTry, DEFAULT_RETRY_MS, MAIL_RETRY_MS } from './schedule.ts';
 
 const half = () => 0.5;
 const first = { tries: 0, resentFrom: null };
@@ -57,4 +57,22 @@ test('waits vary by at most a tenth, and no delivery makes more than one and fiv
       },
     ),
   );
+});
+
+test('a mail whose server is down for a day goes out afterwards, also when its waits are the shortest', () => {
+  for (const chance of [0, 0.5, 1]) {
+    let atMs = 0;
+    let tries = 0;
+    for (;;) {
+      const reply = atMs < 24 * 3_600_000 ? 0 : 250;
+      const { status, waitMs } = afterTry({ tries, resentFrom: null }, reply, MAIL_RETRY_MS, () => chance);
+      if (status !== 'pending') {
+        assert.equal(status, 'delivered');
+        break;
+      }
+      atMs += waitMs;
+      tries++;
+    }
+    assert.ok(tries <= MAIL_RETRY_MS.length);
+  }
 });
