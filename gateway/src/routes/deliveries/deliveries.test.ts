@@ -108,7 +108,7 @@ test('a list passes its filters on and shows every try, and of the URL no query'
 
 test('an unknown filter is refused, and an id of another kind finds nothing without a call', async () => {
   const before = asked.length;
-  for (const query of ['status=lost', 'kind=mail', 'limit=201', 'until=now', 'limit=x'])
+  for (const query of ['status=lost', 'kind=letter', 'limit=201', 'until=now', 'limit=x'])
     assertRefused(await viewer('GET', `/api/deliveries?${query}`), 400, 'invalid_request');
   for (const query of ['endpoint=ep_1', `run=${DELIVERY.deliveryId}`]) {
     const { body } = await viewer('GET', `/api/deliveries?${query}`);
