@@ -2,9 +2,8 @@
 alter table scheduler.runs add column starter_json text;
 
 -- Every question that a run asked, written in the commit of its run and kept with it. While it is open its content is in
--- the run's row; question_json, receipt_json and
--- answer_json are filled when it closes. An id begins with its time, so its order is
--- that of the questions.
+-- the run's row; question_json, receipt_json and answer_json are filled when it closes. An id begins with its time, so its
+-- order is that of the questions.
 create table scheduler.questions (
   org_id text not null,
   question_id text not null,
@@ -39,11 +38,3 @@ create index questions_by_assignee on scheduler.questions (org_id, answer_by, as
   where state = 'open';
 create index questions_by_due on scheduler.questions (org_id, answer_by, due_at_ms, question_id)
   where state = 'open' and due_at_ms is not null;
-
--- Questions that are open now.
-insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
-  due_at_ms, state)
-select org_id, question_json::json->>'id', run_id, method, version_id, question_json::json->>'step', answer_by,
-  left(question_json::json->>'prompt', 500), state_since_ms, (question_json::json->>'deadlineAtMs')::numeric::bigint, 'open'
-from scheduler.runs where status = 'waiting'
-on conflict do nothing;

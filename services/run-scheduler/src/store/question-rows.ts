@@ -53,7 +53,7 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   { name: 'step', type: 'text', value: (r) => r.question.step },
   // Only people may answer such a question, even if the run names the application.
   { name: 'answer_by', type: 'text', value: (r) => (isForPeople(r.question) ? 'team' : r.run.facts.answerBy) },
-  { name: 'prompt', type: 'text', value: (r) => shortPrompt(r.question.prompt) },
+  { name: 'prompt', type: 'text', value: (r) => storable(shortPrompt(r.question.prompt)) },
   { name: 'asked_at_ms', type: 'bigint', value: (r) => ms(r.question.askedAtMs) },
   { name: 'due_at_ms', type: 'bigint', value: (r) => r.question.deadlineAtMs && ms(r.question.deadlineAtMs) },
   { name: 'assignee', type: 'text', value: (r) => r.question.assignee ?? '' },
@@ -81,6 +81,11 @@ function peopleJson(question: OpenQuestion): string | null {
     ...(escalateTo.length > 0 && { escalateTo }),
   };
   return JSON.stringify(people);
+}
+
+/** Postgres keeps no NUL in a text; in JSON it is escaped. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
 }
 
 /** The receipt has it only where it is small. */
