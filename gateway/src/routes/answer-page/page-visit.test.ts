@@ -1,78 +1,12 @@
-import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { askedQuestion, EVERY_CONTROL, RECIPIENT } from '../../testing/asked-question.fixture.ts';
-import { PlayedBrowser } from '../../testing/played-browser.fixture.ts';
-import type { AskedQuestion, GivenAnswer, SentAnswer } from './asked-question.ts';
-import type { PageContent } from './page-frame.ts';
-import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
+import { APPROVED, NOW_MS, Visitor } from '../../testing/page-visitor.fixture.ts';
+import type { PlayedBrowser } from '../../testing/played-browser.fixture.ts';
+import type { AskedQuestion } from './asked-question.ts';
 
 const HOUR_MS = 3_600_000;
-const NOW_MS = Date.UTC(2026, 10, 23, 13, 31);
-
-const APPROVED: GivenAnswer = {
-  by: 'Grace',
-  linkRecipient: '',
-  atMs: NOW_MS,
-  answerJson: '{"decision":"approve"}',
-  comment: '',
-};
-
-/** A person at the page: what they see, and what the run got. */
-class Visitor {
-  readonly sent: SentAnswer[] = [];
-  readonly delegates: string[] = [];
-  refusal: ServiceError | null = null;
-  /** What became of the question while an answer was on its way. */
-  later: AskedQuestion | null = null;
-  nowMs = NOW_MS;
-
-  constructor(
-    public question: AskedQuestion,
-    private readonly changes: Partial<PageVisit> = {},
-  ) {}
-
-  get page(): PageContent {
-    return shownPage(this.visit, undefined);
-  }
-
-  look(show?: string): PlayedBrowser {
-    return this.browser(shownPage(this.visit, show));
-  }
-
-  private browser({ main }: PageContent): PlayedBrowser {
-    return new PlayedBrowser(main.text, async (posted) => {
-      const page = await postedPage(this.visit, posted);
-      this.last = page;
-      return page.main.text;
-    });
-  }
-
-  last: PageContent | null = null;
-
-  private get visit(): PageVisit {
-    return {
-      question: this.question,
-      visitor: RECIPIENT,
-      secret: 'a'.repeat(43),
-      signInPath: '/auth/login?return_to=/q',
-      nowMs: this.nowMs,
-      answer: async (sent) => {
-        if (this.refusal !== null) throw this.refusal;
-        this.sent.push(sent);
-        const given = { ...APPROVED, by: RECIPIENT.name, linkRecipient: RECIPIENT.name, answerJson: sent.answerJson };
-        return { ...this.question, state: 'answered', receipt: given };
-      },
-      delegate: async (to) => {
-        if (this.refusal !== null) throw this.refusal;
-        this.delegates.push(to);
-        return 'Grace';
-      },
-      again: async () => this.later ?? this.question,
-      ...this.changes,
-    };
-  }
-}
 
 test('an answer is chosen, checked and sent', async () => {
   const ada = new Visitor(askedQuestion());
@@ -284,50 +218,6 @@ test('the refusals of the run are shown where a person can act on them', async (
     match(page.text, words);
     equal(ada.last?.status, status, refusal.code);
   }
-});
-
-test('a question that has ended says how', () => {
-  const seen = (changes: Partial<AskedQuestion>, visit: Partial<PageVisit> = {}) =>
-    new Visitor(askedQuestion(changes), visit).look().text;
-  const byLink = { ...APPROVED, linkRecipient: 'ada@acme.example' };
-  match(
-    seen({ state: 'answered', receipt: byLink }),
-    /Answered: Approve, Mon 23 Nov 2026, 14:31 CET \(13:31 UTC\), through the link sent to ada@acme\.example\./,
-  );
-  match(seen({ state: 'answered', receipt: APPROVED }), /Answered: Approve, .*, by Grace\./);
-  match(
-    seen({ state: 'answered', receipt: { ...APPROVED, timedOut: true } }),
-    /No one answered in time, and the method’s own answer counts: Approve, Mon 23 Nov/,
-  );
-  match(
-    seen({
-      state: 'answered',
-      formJson: '',
-      receipt: { ...APPROVED, agreed: ['Grace', 'Ada'], comment: 'As agreed.' },
-    }),
-    /Answered: Approve, .*, by Grace\. As agreed\. 2 people agreed: Grace, Ada\./,
-  );
-  match(seen({ state: 'cancelled' }), /The run was cancelled\. No answer is needed\./);
-  match(seen({ state: 'expired', closedAtMs: NOW_MS }), /This question closed on .* without an answer\./);
-  const over = new Visitor(askedQuestion(), { visitor: { ...RECIPIENT, state: 'over' } }).look();
-  match(over.text, /This link has expired\./);
-  match(over.html, /<a href="\/auth\/login\?return_to=\/q">Sign in to answer it<\/a>/);
-  doesNotMatch(over.text, /Grace Hopper/);
-});
-
-test('votes are shown, and a link that has voted says so', async () => {
-  const vote = { ...APPROVED, by: 'ada@acme.example', linkRecipient: 'ada@acme.example' };
-  const voted = { needs: 2, votes: [vote] };
-  const other = { ...RECIPIENT, name: 'bob@acme.example', linkRecipient: 'bob@acme.example' };
-  const bob = new Visitor(askedQuestion(voted), { visitor: other }).look();
-  match(bob.text, /Decided once 2 people gave the same answer\. ?ada@acme\.example: Approve/);
-  const ada = new Visitor(askedQuestion(voted), { visitor: { ...RECIPIENT, state: 'used' } }).look();
-  match(ada.text, /Answered: Approve, .* The question stays open until enough people gave the same answer\./);
-  const sends = new Visitor(askedQuestion({ needs: 2 }), {
-    answer: async () => askedQuestion(voted),
-  });
-  const sent = await (await sends.look().choose('/decision', 'Approve').press('Continue')).press('Send answer');
-  match(sent.text, /Sent: Approve, 14:31 CET\. The question stays open/);
 });
 
 test('a long value has a page of its own', () => {
