@@ -5,6 +5,7 @@ import { type AccountWorld, accountWorld } from './account-world.ts';
 import { badInput } from './bad-input.ts';
 import { documentedCommands } from './documented.ts';
 import { endpoints } from './endpoints.ts';
+import { inbox } from './inbox.ts';
 import { localRuns } from './local-runs.ts';
 import { methodLife } from './method-life.ts';
 import { organizationSettled } from './organization.ts';
@@ -31,6 +32,7 @@ describe('accounts', () => {
   localRuns(world);
   recordings(world);
   endpoints(world);
+  inbox(world);
   referencePage(world);
   documentedCommands(world);
   // After everything that is built.

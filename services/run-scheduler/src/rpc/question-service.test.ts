@@ -280,6 +280,20 @@ describe('questions', () => {
     );
   });
 
+  test('a question that an earlier node closed has no content, and never that of the next question', async () => {
+    const { run, questionId } = await asks();
+    await answer(questionId, { ok: true });
+    await node.tell(run, claim('t2'));
+    accepted(await node.tell(run, ask('t2', 1, newId('q'), null)));
+    await db.sql`update scheduler.questions set question_json = null, receipt_json = null, answer_json = null
+      where question_id = ${questionId}`;
+    const { item, question, receipt } = await get(questionId);
+    assert.deepEqual(
+      [item?.state, item?.prompt, question, receipt],
+      [QuestionState.ANSWERED, 'Sure?', undefined, undefined],
+    );
+  });
+
   test('of two people at once one answer counts, and a closed question takes nothing more', async () => {
     const { questionId } = await asks();
     const both = [answer(questionId, { ok: true }), answer(questionId, { ok: false }, ben)];

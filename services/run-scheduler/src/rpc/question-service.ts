@@ -53,7 +53,7 @@ export class QuestionRpc {
     const { listed, state, closedAtMs, question, receipt, starter, metadata } = found;
     return {
       item: questionItem(listed, state, closedAtMs),
-      question: questionMessage(question),
+      ...(question && { question: questionMessage(question) }),
       ...(receipt && { receipt: receiptMessage(receipt) }),
       ...(starter && { starter: partyMessage(starter) }),
       metadata: { ...metadata },

@@ -13,7 +13,8 @@ export interface FoundQuestion {
   readonly listed: ListedQuestion;
   readonly state: QuestionState;
   readonly closedAtMs: number | null;
-  readonly question: OpenQuestion;
+  /** null: a node of an earlier release closed it, and kept no content. */
+  readonly question: OpenQuestion | null;
   /** Of an answered one, with the whole answer. */
   readonly receipt: Receipt | null;
   /** null: unknown. */
@@ -67,9 +68,15 @@ function foundFrom(row: Row): FoundQuestion {
     listed: row,
     state: row.state,
     closedAtMs: row.closed_at_ms,
-    question: JSON.parse(row.content_json ?? 'null') as OpenQuestion,
+    question: contentOf(row),
     receipt: receipt && { ...receipt, answerJson: row.answer_json ?? receipt.answerJson },
     starter: starterOf({ starter, keyId: row.key_id }),
     metadata: row.metadata_json === null ? {} : (JSON.parse(row.metadata_json) as Record<string, string>),
   };
+}
+
+/** The run may have another question by now. */
+function contentOf({ question_id: id, content_json: json }: Row): OpenQuestion | null {
+  const content = json === null ? null : (JSON.parse(json) as OpenQuestion);
+  return content?.id === id ? content : null;
 }

@@ -315,6 +315,8 @@ export type GetQuestionResponse = Message<"methods.scheduler.v1.GetQuestionRespo
   item?: QuestionItem | undefined;
 
   /**
+   * Absent: a node of an earlier release closed it, and kept no content.
+   *
    * @generated from field: methods.run.v1.Question question = 2;
    */
   question?: Question | undefined;
