@@ -91,6 +91,17 @@ describe('endpoints', () => {
     await create();
   });
 
+  test('a row that does not open has no URL, and the others are as before', async () => {
+    const { create, target } = await organization();
+    const [bad, good] = [await create(), await create()];
+    await registry.sql`
+      update registry.endpoints b set sealed_url = g.sealed_url from registry.endpoints g
+      where b.org_id = g.org_id and b.endpoint_id = ${bad.endpointId} and g.endpoint_id = ${good.endpointId}`;
+    const refused = await target(bad.endpointId);
+    deepEqual([refused?.url, refused?.secret], ['', '']);
+    equal((await target(good.endpointId))?.secret, good.webhookSecret);
+  });
+
   test('a change keeps what it does not name, and pausing ends the events that are taken', async () => {
     const { orgId, doer, create, target } = await organization();
     const { endpointId } = await create({ name: 'Ops', events: ['failed', 'cancelled'] });

@@ -1,4 +1,5 @@
 // What admins do with their organization's endpoints, and what the services that notify them ask.
+import { SecretBoxError } from '@methods/auth/secret-box';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
@@ -113,22 +114,23 @@ export class Endpoints {
 
   private targetMessage(target: SealedTarget) {
     const { endpointId, name, format, events, paused, changedAt } = target;
-    const isSigned = format === 'webhook';
+    const facts = { endpointId, name, format, events: [...events], paused, changedAtMs: changedAt.getTime() };
+    try {
+      return { ...facts, url: this.secrets.openUrl(target, target.sealedUrl), ...this.signing(target) };
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      // One row that does not open must not take the organization's other endpoints with it: its tries fail.
+      return { ...facts, url: '', secret: '', earlier: [] };
+    }
+  }
+
+  private signing(target: SealedTarget) {
+    if (target.format !== 'webhook') return { secret: '', earlier: [] };
     const earlier = target.earlier.map(({ sealed, until }) => ({
       secret: this.secrets.openSecret(target, sealed),
       untilMs: until.getTime(),
     }));
-    return {
-      endpointId,
-      name,
-      format,
-      events: [...events],
-      paused,
-      url: this.secrets.openUrl(target, target.sealedUrl),
-      secret: isSigned ? this.secrets.openSecret(target, target.sealedSecret) : '',
-      earlier: isSigned ? earlier : [],
-      changedAtMs: changedAt.getTime(),
-    };
+    return { secret: this.secrets.openSecret(target, target.sealedSecret), earlier };
   }
 }
 
