@@ -222,3 +222,30 @@ test('a large result is left out for endpoints, and reaches the run’s own URL 
     [true, false],
   ]);
 });
+
+test('a redirect of an endpoint is not followed, and one whose URL does not open fails where its admin sees it', async () => {
+  await using elsewhere = await receiver(status(200));
+  await using server = await receiver((_request, response) =>
+    response.writeHead(302, { location: url(elsewhere.port) }).end(),
+  );
+  const orgId = newId('org');
+  const good = endpoint(server.port);
+  stack.setEndpoints(orgId, [good, endpoint(server.port, { url: '', secret: '' })]);
+  await stack.emit(succeeded('', { orgId }));
+  await ended(orgId, 2);
+  assert.deepEqual([server.requests.length, elsewhere.requests.length], [6, 0]);
+  const calls = rpcClient(NotifierService, `127.0.0.1:${notifier.port}`);
+  const { deliveries } = await calls.listDeliveries({ orgId, status: 'exhausted' });
+  calls.close();
+  const tried = deliveries.map(({ endpointId, tries }) => {
+    const kinds = new Set(tries.map(({ httpStatus, error }) => (httpStatus === 0 ? error.split(':')[0] : httpStatus)));
+    return [endpointId === good.endpointId, [...kinds]];
+  });
+  assert.deepEqual(
+    new Map(tried as [boolean, unknown][]),
+    new Map<boolean, unknown>([
+      [true, [302]],
+      [false, ['invalid_url']],
+    ]),
+  );
+});

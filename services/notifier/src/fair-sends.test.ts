@@ -9,6 +9,7 @@ import { nameServer } from '../test/name-server.fixture.ts';
 import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.fixture.ts';
 import { type Receiver, receiver, status } from '../test/receiver.fixture.ts';
 import { type SilentReceivers, silentReceivers } from '../test/silent-receivers.fixture.ts';
+import type { EndpointTarget } from './delivery/endpoint-target.ts';
 
 let stack: NotifierStack;
 before(async () => {
@@ -56,6 +57,34 @@ test('many names that lead to one silent address share its eight places, and lea
     await Promise.all([stack.emit(own), stack.emit(other)]);
     await Promise.all([ended(own), ended(other)]);
     assert.equal(silent.openMax, 8);
+    await noneLeft(silent);
+  });
+});
+
+test('silent chats of an organization delay neither its other endpoint nor the chat of another one', async () => {
+  await using silent = await silentReceivers();
+  await using quick = await receiver(status(200));
+  const endpoint = (url: string, format: 'webhook' | 'slack'): EndpointTarget => ({
+    ...{ endpointId: newId('ep'), name: 'Chat', format, url, events: ['succeeded'], paused: false },
+    ...{ secret: format === 'webhook' ? 'whsec_1' : '', earlier: [], changedAtMs: 1 },
+  });
+  const [first, second] = [newId('org'), newId('org')];
+  const chats = Array.from({ length: 8 }, (_, i) =>
+    endpoint(`http://127.0.1.${i + 1}:${silent.neverAnswers}/`, 'slack'),
+  );
+  stack.setEndpoints(first, [...chats, endpoint(`http://127.0.0.1:${quick.port}/`, 'webhook')]);
+  stack.setEndpoints(second, [endpoint(`http://127.0.0.1:${quick.port}/`, 'slack')]);
+  await withNotifier({}, async () => {
+    await emitAll(10, () => '', first);
+    await until('all places of the chats are taken', () => silent.open === 64);
+    await emitAll(1, () => '', second);
+    await until('all others are delivered', async () => {
+      const delivered = await stack.database.sql`
+        select org_id, kind from notifier.deliveries
+        where org_id = any(${[first, second]}::text[]) and status = 'delivered'`;
+      return delivered.length === 11 && delivered.some(({ org_id: orgId }) => orgId === second);
+    });
+    assert.equal(silent.openMax, 64);
     await noneLeft(silent);
   });
 });

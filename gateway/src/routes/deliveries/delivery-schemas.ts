@@ -8,7 +8,8 @@ const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'dat
 const Kind = Type.Unsafe<string>({
   type: 'string',
   enum: ['webhook', 'endpoint', 'slack', 'teams', 'mail'],
-  description: 'webhook: to the URL of the run; endpoint, slack and teams: to an endpoint of the organization.',
+  description:
+    'webhook: to the URL of the run; endpoint, slack and teams: to an endpoint of the organization; mail: to people.',
 });
 const ENDED = ['delivered', 'exhausted', 'stopped'];
 const Status = Type.Unsafe<string>({
@@ -53,8 +54,8 @@ export const Delivery = Type.Object({
   seq: Type.Integer({ description: 'Grows within a run.' }),
   event: Type.String(),
   kind: Kind,
-  endpoint_id: Type.Optional(Type.String({ description: 'Absent with the URL of a run.' })),
-  url: Type.Optional(Type.String({ description: 'Of a run, without its query. Absent with an endpoint.' })),
+  endpoint_id: Type.Optional(Type.String({ description: 'Only of endpoints.' })),
+  url: Type.Optional(Type.String({ description: 'Of a run, without its query. Only of webhooks.' })),
   status: Status,
   created_at: Time,
   next_try_at: Time,

@@ -125,7 +125,7 @@ export class WebhookSender {
     }
     const { body, secrets } = await chatMessage(delivery, format, name);
     // The URL is the secret of a chat, and so is the link in a message: an answer that repeats them is not kept so.
-    const shown = (answer: string) => hideSecrets(answer, [url, pathOf(url), ...secrets]);
+    const shown = (answer: string) => hideSecrets(answer, [...urlSecrets(url), ...secrets]);
     return { url, body, secrets: [], shown };
   }
 
@@ -171,9 +171,10 @@ interface SendRules extends Destination {
 
 class NoEndpoint extends TryFailed {}
 
-function pathOf(url: string): string {
+/** What gives a chat's URL away. A path of a few characters is none. */
+function urlSecrets(url: string): string[] {
   const { pathname, search } = new URL(url);
-  return `${pathname}${search}`;
+  return pathname.length + search.length > 6 ? [url, `${pathname}${search}`] : [];
 }
 
 /** Ends when the work does, after `timeoutMs`, or at `stop`, whichever is first; also work that cannot be stopped. */
