@@ -23,6 +23,7 @@ import { RegistryCalls } from './clients/registry-calls.ts';
 import { followRegistryChanges, type RegistryChangeListener } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
+import { UsageCalls } from './clients/usage-calls.ts';
 import type { Config } from './config.ts';
 import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
@@ -75,6 +76,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const workers = new ConnectedWorkers(addresses);
+  const usage = new UsageCalls(addresses);
   const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
   const answerLinks =
     links === null ? null : new LinkedQuestions({ links, questions, members, registryCalls, audit, logger });
@@ -93,6 +95,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     ...(links === null ? [] : [links]),
     { stop: () => deliveries?.close() },
     workers,
+    usage,
   ];
   if (config.natsUrl !== null)
     before.push(
@@ -112,6 +115,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     answerLinks,
     deliveries,
     workers,
+    usage,
     sendsMail: mailStatus(deliveries, clock),
     sourceInterfaces,
     ...people,

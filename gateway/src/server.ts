@@ -47,6 +47,7 @@ import { addRunRoutes } from './routes/runs/run-routes.ts';
 import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
 import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
+import { addUsageRoutes, type UsageRouteParts } from './routes/usage/usage-routes.ts';
 import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 import { addWorkerRoutes, type WorkerRouteParts } from './routes/workers/worker-routes.ts';
 import { LongWork } from './turns/long-work.ts';
@@ -60,6 +61,7 @@ export interface ServerParts
     AuthParts,
     DeliveryRouteParts,
     WorkerRouteParts,
+    UsageRouteParts,
     Pick<InboxRouteParts, 'questions' | 'members'>,
     WellKnownParts {
   readonly clock: Clock;
@@ -174,6 +176,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addEndpointRoutes(scope, parts);
     addDeliveryRoutes(scope, parts);
     addWorkerRoutes(scope, parts);
+    addUsageRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'upload', callers, (scope) => {

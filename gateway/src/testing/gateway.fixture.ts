@@ -2,6 +2,7 @@
 import 'reflect-metadata/lite';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
 import { until as conditionHolds } from '@methods/test/harness/until';
 import { ValueThreads } from '@methods/value-threads/value-threads';
@@ -146,6 +147,7 @@ export async function gatewayFixture({
     trustProxy: null,
     answerLinks: null,
     deliveries: null,
+    usage: { list: async () => Promise.reject(new ServiceError('unavailable')) },
     workers: { list: async () => ({ workers: [], count: 0, isComplete: true }) },
     sendsMail: async () => null,
     stopping: () => fixture.stopping,

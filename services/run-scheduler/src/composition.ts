@@ -11,6 +11,7 @@ import { readerRole } from '@methods/postgres/reader-role';
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { UsageService } from '@methods/proto/scheduler/v1/usage_service_pb';
 import { WorkerListService } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { ValueThreads } from '@methods/value-threads/value-threads';
@@ -40,6 +41,7 @@ import { RetentionSweep } from './retention/retention-sweep.ts';
 import { AnswerChecks } from './rpc/answer-checks.ts';
 import { AnswerRuns } from './rpc/answer-run.ts';
 import { FILE_SHARE, InputFiles } from './rpc/input-files.ts';
+import { listUsage } from './rpc/list-usage.ts';
 import { listWorkers } from './rpc/list-workers.ts';
 import { OrganizationFollowers } from './rpc/organization-followers.ts';
 import { QuestionRpc } from './rpc/question-service.ts';
@@ -64,6 +66,7 @@ import { QuestionLists } from './store/question-lists.ts';
 import { RetiredIndex } from './store/retired-index.ts';
 import { RunFolderStore } from './store/run-folder-store.ts';
 import { RunLists } from './store/run-lists.ts';
+import { RunUsage } from './store/run-usage.ts';
 import { schedulerDatabase } from './store/scheduler-database.ts';
 import { ClockLook } from './timer/clock-look.ts';
 import { DueQuestions } from './timer/due-questions.ts';
@@ -120,6 +123,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   /** For lists of one organization's runs, not for look-ups by id that many organizations share. */
   const reader = new OrganizationReader({ sql: database.sql, role: readerRole('scheduler') });
   const lists = new RunLists({ reader, deadlineMs: READ_DEADLINE_MS });
+  const usage = new RunUsage({ reader, deadlineMs: READ_DEADLINE_MS });
+  const usageTurns = new RestedTurns('usage', clock);
   const questionLists = new QuestionLists({ reader, deadlineMs: READ_DEADLINE_MS });
   const finder = new QuestionFinder({ reader, deadlineMs: READ_DEADLINE_MS });
   const folders = new RunFolderStore(pools.folders);
@@ -320,6 +325,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     listen: config.listen,
     services: [
       served(RunSchedulerService, gatewayRpc.handlers),
+      served(UsageService, { listUsage: (request) => listUsage(usage, usageTurns, request) }),
       served(WorkerListService, { listWorkers: (request) => listWorkers(sessions, request) }),
       served(QuestionService, questions.handlers, { answerQuestion: ANSWER_REQUEST_BYTES_MAX }),
       served(PeerService, peers.serve),

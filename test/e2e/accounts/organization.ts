@@ -64,6 +64,17 @@ export function organizationSettled(world: () => AccountWorld): void {
       assert.ok(items.every(({ slots, sdk, connected_at: at }) => slots > 0 && sdk !== '' && Date.parse(at) > 0));
     });
 
+    test('sums up its runs by day and method', async () => {
+      const { viewer, stack } = world();
+      const method = stack.method('greet');
+      const started = await stack.api.startSettled({ method, inputs: { name: 'Ada' } });
+      assert.equal(started.status, 'succeeded');
+      const reply = await viewer.request('GET', `/api/usage?method=${method}`);
+      const { items } = reply.read<{ items: Record<string, unknown>[] }>();
+      assert.ok(items.every((item) => item.method === method && /^\d{4}-\d{2}-\d{2}$/.test(String(item.day))));
+      assert.ok(items.some(({ runs, succeeded }) => Number(succeeded) > 0 && Number(runs) >= Number(succeeded)));
+    });
+
     test('has before and after in its audit log', async () => {
       const { admin } = world();
       const lines = async (action: string, field: string) => {

@@ -228,6 +228,7 @@ const ENDPOINTS: Rows = {
   'DELETE /api/endpoints/:id': [
     { request: ({ endpointId }) => ({ path: `/api/endpoints/${endpointId}` }), present: 404 },
   ],
+  'GET /api/usage': at('/api/usage'),
   'GET /api/workers': at('/api/workers'),
   'GET /api/deliveries': [
     { request: () => ({ path: '/api/deliveries' }) },

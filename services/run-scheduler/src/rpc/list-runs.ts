@@ -40,11 +40,11 @@ function statusesOf(status: RunStatus): Run['status'][] {
   return runStatusNames().filter((name) => runStatusNumber(name) === status);
 }
 
-function cursorOf({ createdAtMs, runId }: RunPlace): string {
+export function cursorOf({ createdAtMs, runId }: RunPlace): string {
   return Buffer.from(`${createdAtMs}/${runId}`).toString('base64url');
 }
 
-function placeOf(cursor: string): RunPlace {
+export function placeOf(cursor: string): RunPlace {
   const [createdAt = '', runId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
   if (more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId)) {
     const place = { createdAtMs: Number(createdAt), runId };

@@ -6,6 +6,7 @@ import { readerRole } from '@methods/postgres/reader-role';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { RunLists, type RunPage, type RunPlace, type RunSelection } from './run-lists.ts';
 import { TestStore } from './run-store.fixture.ts';
+import { RunUsage } from './run-usage.ts';
 
 const RUNS = 10_000;
 const FIRST_MS = 1_700_000_000_000;
@@ -168,5 +169,35 @@ describe('lists of runs', () => {
       assert.deepEqual(more, []);
       for (const one of [reach, rows]) assert.ok(one && one.read <= 1_000 && one.blocks < 2_000, JSON.stringify(one));
     }
+  });
+
+  test('usage adds up over its pages to all runs, by method and day, and looks at a bounded number in each', async () => {
+    const usage = new RunUsage({ reader, deadlineMs: 60_000, lookedAtMax: 1_000 });
+    const day = Math.floor(FIRST_MS / 86_400_000);
+    const range = { orgId: 'org_a' as const, createdAfterMs: FIRST_MS - 1, createdBeforeMs: FIRST_MS + RUNS };
+    const sums = new Map<string, number[]>();
+    let after: RunPlace | null = null;
+    let pages = 0;
+    do {
+      const { rows, next } = await usage.page({ ...range, method: '', after });
+      for (const row of rows) {
+        assert.deepEqual(
+          [row.day, row.cancelled, row.unfinished, row.queued, row.running],
+          [day, 0, 0, [1, 1], [2, 2]],
+        );
+        const [ended = 0, failed = 0, waited = 0] = sums.get(row.method) ?? [];
+        sums.set(row.method, [ended + row.succeeded + row.failed, failed + row.failed, waited + row.waitingMs]);
+      }
+      after = next;
+      pages++;
+    } while (after !== null);
+    assert.deepEqual(sums.get('wf_rare'), [10, 10, 30]);
+    assert.deepEqual(sums.get('wf_usual'), [RUNS - 10, 90, 3 * (RUNS - 10)]);
+    assert.ok(pages >= 10, String(pages));
+    const one = await usage.page({ ...range, method: 'wf_rare', after: null });
+    assert.deepEqual(
+      one.rows.map(({ method, failed }) => [method, failed]),
+      [['wf_rare', 1]],
+    );
   });
 });

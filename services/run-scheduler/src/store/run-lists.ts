@@ -14,10 +14,17 @@ export interface RunPlace {
   readonly runId: RunId;
 }
 
-export interface RunSelection {
+/** By creation. */
+export interface RunRange {
   readonly orgId: OrgId;
   /** Only runs after this position; null: from the newest. */
   readonly after: RunPlace | null;
+  /** Later than, earlier than; null: any time. */
+  readonly createdAfterMs: number | null;
+  readonly createdBeforeMs: number | null;
+}
+
+export interface RunSelection extends RunRange {
   readonly limit: number;
   /** Any of these; empty: all. */
   readonly statuses: readonly Run['status'][];
@@ -25,9 +32,6 @@ export interface RunSelection {
   readonly method: ProductionId | '';
   /** All of these pairs. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Later than, earlier than; null: any time. */
-  readonly createdAfterMs: number | null;
-  readonly createdBeforeMs: number | null;
 }
 
 export interface RunPage {
@@ -71,10 +75,10 @@ function hasFilter({ statuses, method, metadata }: RunSelection): boolean {
 }
 
 /** The last run this page looks at; null when the list ends before. */
-async function reachOf(sql: TransactionSql, selection: RunSelection, lookedAtMax: number): Promise<RunPlace | null> {
+export async function reachOf(sql: TransactionSql, selection: RunRange, lookedAtMax: number): Promise<RunPlace | null> {
   const [row] = await sql<PlaceRow[]>`
     select run_id, created_at_ms::float8 from scheduler.runs
-    where ${range(sql, selection)}
+    where ${createdRange(sql, selection)}
     order by runs.created_at_ms desc, run_id desc offset ${lookedAtMax - 1} limit 1`;
   return row === undefined ? null : { createdAtMs: row.created_at_ms, runId: row.run_id };
 }
@@ -85,14 +89,14 @@ function rowsOf(sql: TransactionSql, selection: RunSelection, reach: RunPlace | 
     reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
   return sql<ListedRunRow[]>`
     select ${sql.unsafe(listedRunColumns)} from scheduler.runs
-    where ${range(sql, selection)} ${within}
+    where ${createdRange(sql, selection)} ${within}
       ${statuses.length === 0 ? sql`` : sql`and status = any(${[...statuses]}::text[])`}
       ${method === '' ? sql`` : sql`and method = ${method}`}
       ${Object.keys(metadata).length === 0 ? sql`` : sql`and metadata_json::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`}
     order by runs.created_at_ms desc, run_id desc limit ${limit + 1}`;
 }
 
-function range(sql: TransactionSql, { orgId, after, createdAfterMs, createdBeforeMs }: RunSelection) {
+export function createdRange(sql: TransactionSql, { orgId, after, createdAfterMs, createdBeforeMs }: RunRange) {
   return sql`org_id = ${orgId}
     ${after === null ? sql`` : sql`and (runs.created_at_ms, run_id) < (${after.createdAtMs}::bigint, ${after.runId})`}
     ${createdAfterMs === null ? sql`` : sql`and runs.created_at_ms > ${createdAfterMs}::bigint`}

@@ -1,0 +1,117 @@
+// GET /api/usage: runs, their outcomes and times, by day and method.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Clock } from '@methods/base/clock';
+import { bareMethodId, productionMethodId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { UsageRow } from '@methods/proto/scheduler/v1/usage_service_pb';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { UsageCalls } from '../../clients/usage-calls.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { pageOf } from '../methods/method-schemas.ts';
+import { PageFields } from '../page-query.ts';
+import { replies } from '../reply-schemas.ts';
+
+export interface UsageRouteParts {
+  readonly usage: Pick<UsageCalls, 'list'>;
+  readonly clock: Clock;
+}
+
+const DAY_MS = 86_400_000;
+const DAYS_DEFAULT = 7;
+const DAYS_MAX = 366;
+const Day = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description }));
+
+const UsageQuery = Type.Object(
+  {
+    from: Day('The first day in UTC, such as 2026-11-01. Default: 6 days before `to`.'),
+    to: Day('The last day; at most a year after the first. Default: today.'),
+    method: Type.Optional(Type.String({ maxLength: 64, description: 'A method id. Default: all methods.' })),
+    cursor: PageFields.cursor,
+  },
+  { additionalProperties: false },
+);
+
+const Percentiles = Type.Object(
+  { sum: Type.Number(), p50: Type.Number(), p95: Type.Number() },
+  { description: 'Milliseconds: of all runs together; median and 95th percentile of finished ones.' },
+);
+
+const Usage = Type.Object({
+  day: Type.String({ format: 'date', description: 'The day in UTC on which the runs were created.' }),
+  method: Type.String({ description: 'wf_…' }),
+  runs: Type.Integer(),
+  succeeded: Type.Integer(),
+  failed: Type.Integer(),
+  cancelled: Type.Integer(),
+  unfinished: Type.Integer(),
+  waited: Type.Integer({ description: 'Runs that waited for an answer.' }),
+  queued_ms: Percentiles,
+  running_ms: Percentiles,
+  waiting_ms: Type.Object({ sum: Type.Number() }),
+});
+
+/** In the scope `api`. */
+export function addUsageRoutes(scope: FastifyInstance, { usage, clock }: UsageRouteParts): void {
+  const schema = {
+    operationId: 'listUsage',
+    summary: 'Sum up runs by day and method, newest first',
+    description:
+      'A page looks at 5,000 runs. A day and method that continue on the next page have an item on each: add their ' +
+      'counts and sums. Runs older than the retention are not counted.',
+    tags: ['organization'],
+    querystring: UsageQuery,
+    response: replies({ 200: pageOf(Usage) }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get('/api/usage', { schema, config: { access: 'viewer' } }, async (request, reply) => {
+      const { from, to, method, cursor = '' } = request.query;
+      const range = rangeOf(from, to, clock.wallMs());
+      reply.header('content-type', JSON_TYPE);
+      const methodId = method === undefined ? null : bareMethodId(method);
+      // A malformed id names no method, as an unknown one.
+      if (method !== undefined && methodId === null) return JSON.stringify({ items: [], next_cursor: null });
+      const named = methodId === null ? '' : productionMethodId(methodId);
+      const { rows, nextCursor } = await usage.list({
+        orgId: callerOf(request).orgId,
+        ...range,
+        method: named,
+        cursor,
+      });
+      return JSON.stringify({ items: rows.map(usageView), next_cursor: nextCursor || null });
+    });
+}
+
+/** @throws ServiceError invalid_request */
+function rangeOf(from: string | undefined, to: string | undefined, nowMs: number) {
+  const lastMs = to === undefined ? Math.floor(nowMs / DAY_MS) * DAY_MS : dayMs('to', to);
+  const fromMs = from === undefined ? lastMs - (DAYS_DEFAULT - 1) * DAY_MS : dayMs('from', from);
+  const days = (lastMs - fromMs) / DAY_MS + 1;
+  if (days < 1 || days > DAYS_MAX) throw refused('from', `from is at most ${DAYS_MAX - 1} days before to.`);
+  return { fromMs, beforeMs: lastMs + DAY_MS };
+}
+
+function dayMs(field: string, text: string): number {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms;
+  throw refused(field, `${field} is a day such as 2026-11-01.`);
+}
+
+function refused(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
+}
+
+function usageView(row: UsageRow) {
+  const { succeeded, failed, cancelled, unfinished, waited } = row;
+  return {
+    day: new Date(row.dayMs).toISOString().slice(0, 10),
+    method: row.method,
+    runs: succeeded + failed + cancelled + unfinished,
+    ...{ succeeded, failed, cancelled, unfinished, waited },
+    queued_ms: { sum: row.queuedMs, p50: row.queuedP50Ms, p95: row.queuedP95Ms },
+    running_ms: { sum: row.runningMs, p50: row.runningP50Ms, p95: row.runningP95Ms },
+    waiting_ms: { sum: row.waitingMs },
+  };
+}

@@ -1,0 +1,81 @@
+// Sums over an organization's runs, by day and method. A call looks at a bounded number of runs, newest first, as lists
+// with a filter do; the next one continues after them.
+import type { ProductionId } from '@methods/base/ids';
+import { withDeadline } from '@methods/postgres/deadline';
+import type { OrganizationReader } from '@methods/postgres/organization-reader';
+import type { TransactionSql } from '@methods/postgres/pool';
+import { createdRange, type RunPlace, type RunRange, reachOf } from './run-lists.ts';
+
+export interface UsageSelection extends RunRange {
+  /** wf_...; empty: all. */
+  readonly method: ProductionId | '';
+}
+
+export interface DayUsage {
+  readonly method: ProductionId;
+  /** Of the epoch, in UTC. */
+  readonly day: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly unfinished: number;
+  readonly waited: number;
+  readonly queuedMs: number;
+  readonly runningMs: number;
+  readonly waitingMs: number;
+  /** Median and 95th percentile of finished runs; null: there are none. */
+  readonly queued: readonly [number, number] | null;
+  readonly running: readonly [number, number] | null;
+}
+
+export interface UsagePage {
+  readonly rows: readonly DayUsage[];
+  /** Where the next page begins; null at the end. */
+  readonly next: RunPlace | null;
+}
+
+const LOOKED_AT_MAX = 5_000;
+
+export class RunUsage {
+  constructor(
+    private readonly options: {
+      readonly reader: OrganizationReader;
+      readonly deadlineMs: number;
+      /** Runs that a page looks at. */
+      readonly lookedAtMax?: number;
+    },
+  ) {}
+
+  page(selection: UsageSelection): Promise<UsagePage> {
+    const { reader, deadlineMs, lookedAtMax = LOOKED_AT_MAX } = this.options;
+    const reading = reader.read(selection.orgId, async (sql) => {
+      const reach = await reachOf(sql, selection, lookedAtMax);
+      return { rows: await rowsOf(sql, selection, reach), next: reach };
+    });
+    return withDeadline(reading, deadlineMs);
+  }
+}
+
+function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace | null) {
+  const { method } = selection;
+  const within =
+    reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
+  return sql<DayUsage[]>`
+    select method, day, succeeded, failed, cancelled, unfinished, waited, "queuedMs", "runningMs", "waitingMs", queued, running
+    from (
+      select method, (created_at_ms / 86400000)::int as day,
+        count(*) filter (where status = 'succeeded')::int as succeeded,
+        count(*) filter (where status = 'failed')::int as failed,
+        count(*) filter (where status = 'cancelled')::int as cancelled,
+        count(*) filter (where status not in ('succeeded', 'failed', 'cancelled'))::int as unfinished,
+        count(*) filter (where waiting_ms > 0)::int as waited,
+        sum(queued_ms)::float8 as "queuedMs", sum(running_ms)::float8 as "runningMs", sum(waiting_ms)::float8 as "waitingMs",
+        percentile_disc(array[0.5, 0.95]) within group (order by queued_ms::float8)
+          filter (where status in ('succeeded', 'failed', 'cancelled')) as queued,
+        percentile_disc(array[0.5, 0.95]) within group (order by running_ms::float8)
+          filter (where status in ('succeeded', 'failed', 'cancelled')) as running
+      from scheduler.runs
+      where ${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}
+      group by method, created_at_ms / 86400000) usage
+    order by day desc, method`;
+}
