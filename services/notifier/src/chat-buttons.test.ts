@@ -98,7 +98,7 @@ test('a question that anyone may answer has the same link at every try, and noth
   calls.close();
 });
 
-test('a question with rules about people opens sign-in, and has no link', async () => {
+test('a question with rules about people opens its page, which asks to sign in, and has no link', async () => {
   await using server = await receiver(status(200));
   const policies = [{ to: ['ada@example.com'] }, { notStarter: true }, { needs: 2 }];
   for (const [n, policy] of policies.entries()) {
@@ -108,7 +108,7 @@ test('a question with rules about people opens sign-in, and has no link', async 
     await ended(orgId, 1);
     assert.equal((await linksOf(orgId)).length, 0);
   }
-  const signIn = `${PUBLIC_URL}/auth/login?return_to=${encodeURIComponent(`/inbox?question=${questionId}`)}`;
+  const signIn = `${PUBLIC_URL}/questions/${questionId}`;
   assert.deepEqual(buttonsOf(server), [signIn, signIn, signIn]);
 });
 

@@ -29,10 +29,8 @@ export async function answerAddress(
   const { people_only: peopleOnly, question } = JSON.parse(body.toString('utf8')) as AskingBody;
   if (links === null || question === undefined) return null;
   const { id: questionId, deadline_at: deadline } = question;
-  if (peopleOnly) {
-    const page = `/inbox?question=${encodeURIComponent(questionId)}`;
-    return `${links.publicUrl}/auth/login?return_to=${encodeURIComponent(page)}`;
-  }
+  // The page of the question asks the reader to sign in.
+  if (peopleOnly) return `${links.publicUrl}/questions/${encodeURIComponent(questionId)}`;
   const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: endpointName, n: 0 });
   const expiresAtMs = linkExpiresAtMs(deadline === null ? 0 : Date.parse(deadline), clock.wallMs());
   await storeLink({ orgId, tokenSha256, runId, questionId, recipient: endpointName, userId: '', expiresAtMs });
