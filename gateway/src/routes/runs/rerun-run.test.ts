@@ -40,6 +40,7 @@ test('a rerun belongs to the key that requests it: the key of the first run may 
   const [first, second] = gateway.book.starts;
   assert.equal(first?.keyId, gateway.apiKey.keyId);
   assert.deepEqual([second?.keyId, second?.webhookUrl], [other.keyId, START.webhook_url]);
+  assert.deepEqual([first?.starter?.keyId, second?.starter?.keyId], [gateway.apiKey.keyId, other.keyId]);
 });
 
 test('without a key every rerun is another run; with one, a repeat returns the same run', async () => {
