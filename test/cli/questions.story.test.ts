@@ -40,7 +40,7 @@ function shown(text: string): string {
     .replace(/run_\w{26}/g, 'RUN_ID')
     .replace(/\bq_\w{26}/g, 'QUESTION_ID')
     .replace(/\b(wf|ver)_\w{26}/g, '$1_…')
-    .replace(/\b\d+(\.\d+)? (m?s)\b/g, '0.1 s')
+    .replace(/\b(\d+ min )?\d+(\.\d+)? m?s\b/g, '0.1 s')
     .replace(/\b20\d\d-\d\d-\d\d \d\d:\d\d\b/g, '2026-11-23 14:31')
     .replace(/ +$/gm, '')
     .replace(/^(?:ID|QUESTION_ID) .*$/gm, (line) => line.replace(/ {2,}/g, '  '));

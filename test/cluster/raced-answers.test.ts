@@ -6,7 +6,7 @@ import { clusterTest } from './cluster-test.ts';
 import { runRaces } from './races/run-races.ts';
 import { commonStack, type ThreeSchedulers } from './three-schedulers.ts';
 
-const RACES = 24;
+const RACES = 16;
 
 let common: ThreeSchedulers;
 
