@@ -94,6 +94,34 @@ export function endpoints(world: () => AccountWorld): void {
       assert.equal((await admin.request('DELETE', `/api/endpoints/${made.endpoint.id}`)).status, 204);
     });
 
+    test('of a chat brings an answer by its button, in the name of the endpoint', async () => {
+      const { admin, stack } = world();
+      const path = '/services/questions';
+      const chat = { name: 'Refunds', format: 'slack', url: receiver.url(path), events: ['needs_input'] };
+      const { endpoint } = await create(chat);
+      const inputs = { order_id: 'ord_1', amount: 250 };
+      const { button, runId } = await until('a question is in the chat', async () => {
+        await stack.api.startSettled({ method: stack.method('approve'), inputs });
+        for (const { raw } of receiver.to(path)) {
+          const [, url] = /"url":"([^"]*\/a\/[^"]*)"/.exec(raw.toString()) ?? [];
+          const [run] = /run_\w{26}/.exec(raw.toString()) ?? [];
+          if (url !== undefined && run !== undefined) return { button: url, runId: run };
+        }
+        return false;
+      });
+      const field = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
+      const post = async (values: Record<string, string>) =>
+        (await fetch(button, { method: 'POST', body: new URLSearchParams(values) })).text();
+      const chosen = { nonce: field(await (await fetch(button)).text(), 'nonce'), '/decision': '"approve"' };
+      const confirmation = field(await post({ ...chosen, do: 'check' }), 'confirmation');
+      assert.match(await post({ ...chosen, confirmation, do: 'send' }), /Sent: <bdi>Approve<\/bdi>/);
+      const { status, answers = [] } = await stack.api.settled(runId);
+      assert.equal(status, 'succeeded');
+      assert.equal(answers[0]?.channel, 'chat');
+      assert.ok(JSON.stringify(answers[0]).includes('"Refunds"'), JSON.stringify(answers[0]));
+      await admin.request('DELETE', `/api/endpoints/${endpoint.id}`);
+    });
+
     test('of a chat gets a message without a signature, and its URL is stored nowhere in clear', async () => {
       const { admin, stack } = world();
       const path = '/services/T000/B000/chat-url-canary';

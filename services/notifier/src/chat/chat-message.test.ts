@@ -107,3 +107,8 @@ test('an event without its content still makes a message', () => {
     assert.ok(JSON.stringify(message(format, { content_left_out: true, question: light })).includes('Approve?'));
   }
 });
+
+test('ids in a message for Slack can be copied from it', () => {
+  const { blocks } = message('slack', { run_id: 'run_0101m84efewadrrvy9tcmfs7x8', question: question() });
+  assert.ok(texts(blocks).includes('*Run*\nrun_0101m84efewadrrvy9tcmfs7x8'));
+});

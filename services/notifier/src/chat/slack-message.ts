@@ -33,9 +33,12 @@ function mrkdwn(text: string) {
   return { type: 'mrkdwn', verbatim: true, text: text.slice(0, TEXT_MAX) };
 }
 
-/** Shown as it is: the signs of its format get an invisible character before them, which keeps them from pairing. */
+/**
+ * Shown as it is: the signs of its format get an invisible character before them, which keeps them from pairing. Not a
+ * `_` within a word, which means nothing: an id that is copied from the message stays one.
+ */
 function literal(text: string): string {
-  return escaped(text).replace(/[*_~`]|^(?:&gt;|>)/gm, (sign) => `\u200b${sign}`);
+  return escaped(text).replace(/[*~`]|(?<![a-z0-9])_|_(?![a-z0-9])|^(?:&gt;|>)/gim, (sign) => `\u200b${sign}`);
 }
 
 /** Slack reads only these three: they would begin links, mentions and commands. */
