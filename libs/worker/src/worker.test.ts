@@ -85,7 +85,10 @@ describe('a worker', () => {
     const run = node.grant({ versionId });
     (await started.request('only')).answer({ n: 1 });
     await until('it has ended', () => run.ended);
-    started.clock.forward(HEARTBEAT_MS);
+    await until('the worker knows it', () => {
+      started.clock.forward(HEARTBEAT_MS);
+      return node.stream.heartbeats.at(-1)?.length === 0;
+    });
     const before = started.clock.fired;
     for (let n = 0; n < 60; n++) started.clock.forward(1_000);
     assert.ok(started.clock.fired - before < 20, `${started.clock.fired - before} timers in a minute`);
