@@ -2,6 +2,7 @@
 // running stack, with waits between redeliveries short enough to be seen through.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
 import { fileInputs } from './content/file-inputs.ts';
 import { httpSteps } from './content/http-steps.ts';
@@ -36,7 +37,7 @@ describe('the content of runs', () => {
     const { api_key: key, webhook_secret: webhookSecret, data_dir: folder } = stack().ready;
     const [, authSecret = ''] = /^sk_([^_]+)/.exec(key) ?? [];
     const isLog = (path: string) => path.endsWith('/log');
-    assert.ok(filesHolding(folder, [run.run_id], isLog).length > 0, 'the logs name runs');
+    await until('the logs name the run', () => filesHolding(folder, [run.run_id], isLog).length > 0);
     assert.deepEqual(filesHolding(folder, [content, authSecret, webhookSecret], isLog), []);
   });
 });

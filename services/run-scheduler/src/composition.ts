@@ -21,6 +21,7 @@ import { RunActors } from './actor/run-actors.ts';
 import { CommandConsumer } from './bus/command-consumer.ts';
 import { EventRelay } from './bus/event-relay.ts';
 import type { EventPublisher } from './bus/event-sender.ts';
+import { HeardEvents } from './bus/heard-events.ts';
 import { LiveChanges } from './bus/live-changes.ts';
 import { NodeBus } from './bus/node-bus.ts';
 import { runEvent } from './bus/run-event.ts';
@@ -158,7 +159,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const epochs = { epochOf, lost: (list: Parameters<ShardOwner['lost']>[0]) => shards.lost(list), bump };
   const committer = new Committer({ store, shards: epochs, clock, databaseClock, logger: log('committer') });
   const takesEvent = registry.endpointEvents.takes.bind(registry.endpointEvents);
-  const events = { takesEvent, eventFor: runEvent };
+  const heard = new HeardEvents({ clock, takesEvent });
+  const events = { isHeard: heard.isHeard.bind(heard), eventFor: runEvent };
   const actors = new RunActors({ ...node, store, committer, databaseClock, ...events, logger: log('runs') });
 
   // Messages to a node, which may be this one.
@@ -244,7 +246,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Deadlines, events, and those who watch runs.
   const due = new DueQuestions({ ...node, store, actors, databaseClock, logger: log('deadlines') });
   const publisher: EventPublisher = { publish: (event) => nodeBus.publishEvent(event) };
-  const relay = new EventRelay({ ...node, outbox, publisher, databaseClock, logger: log('relay') });
+  const relay = new EventRelay({ ...node, outbox, publisher, databaseClock, heard, logger: log('relay') });
   const watchers = new RunWatchers({
     ...node,
     read: (runId) => actors.read(runId),

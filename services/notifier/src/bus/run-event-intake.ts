@@ -266,6 +266,8 @@ export class RunEventIntake implements Stoppable {
   }
 
   private confirm(outboxIds: readonly string[]): void {
-    if (outboxIds.length > 0) this.options.publish(runEventStored, this.encode({ outboxIds: [...outboxIds] }));
+    if (outboxIds.length === 0) return;
+    const sendsNoMail = !this.options.mails;
+    this.options.publish(runEventStored, this.encode({ outboxIds: [...outboxIds], sendsNoMail }));
   }
 }

@@ -4,7 +4,7 @@ import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import { type Effect, isOfQuestion, type RunEventName } from '../run/effect.ts';
+import type { Effect, RunEventName } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -46,8 +46,8 @@ export class RunActors implements ActorHost {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
-      /** Whether an endpoint of the organization takes such events. */
-      readonly takesEvent: (orgId: OrgId, event: RunEventName) => boolean;
+      /** Whether the event is kept for others. */
+      readonly isHeard: (facts: RunFacts, event: RunEventName) => boolean;
       readonly eventFor: (run: Run, event: Effect & { type: 'emit' }) => OutboxEvent;
       readonly logger: Logger;
     },
@@ -180,9 +180,8 @@ export class RunActors implements ActorHost {
     return this.options.databaseClock.nowMs();
   }
 
-  /** A question concerns people in any case; anything else a webhook or an endpoint. */
   isHeard({ facts }: Run, event: RunEventName): boolean {
-    return isOfQuestion(event) || facts.webhookUrl !== null || this.options.takesEvent(facts.orgId, event);
+    return this.options.isHeard(facts, event);
   }
 
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {

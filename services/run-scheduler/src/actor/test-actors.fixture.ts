@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import { type Logger, silentLogger } from '@methods/logging/logger';
 import { runEvent } from '../bus/run-event.ts';
+import { isOfQuestion } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, RunCommand } from '../run/run-command.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
@@ -57,7 +58,7 @@ export class TestActors {
       clock,
       shardCount: 4,
       owns: (shard) => this.epochs.has(shard),
-      takesEvent: (_orgId, event) => this.taken.has(event),
+      isHeard: ({ webhookUrl }, event) => isOfQuestion(event) || webhookUrl !== null || this.taken.has(event),
       eventFor: (run, effect) => runEvent(run, effect),
       logger,
     });

@@ -49,6 +49,7 @@ export class TestRelay {
       shardCount: 4,
       ownedShards: () => owned,
       owns: (shard) => owned.includes(shard),
+      heard: { confirmed: () => {} },
       logger: silentLogger,
     });
   }

@@ -10,6 +10,7 @@ import { type Outbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
 import { DirectShare } from './direct-share.ts';
 import { type EventPublisher, EventSender } from './event-sender.ts';
+import type { HeardEvents } from './heard-events.ts';
 import { HeldBackEvents } from './held-back-events.ts';
 import { OutboxSweep } from './outbox-sweep.ts';
 
@@ -35,6 +36,7 @@ export class EventRelay {
       readonly shardCount: number;
       readonly ownedShards: () => readonly number[];
       readonly owns: (shard: number) => boolean;
+      readonly heard: Pick<HeardEvents, 'confirmed'>;
       readonly logger: Logger;
     },
   ) {
@@ -75,7 +77,8 @@ export class EventRelay {
 
   /** The notifier has stored these; each node removes the rows of its own shards. */
   confirmed(message: Uint8Array): void {
-    const { outboxIds } = fromBinary(StoredEventsSchema, message);
+    const { outboxIds, sendsNoMail } = fromBinary(StoredEventsSchema, message);
+    this.options.heard.confirmed({ sendsNoMail });
     for (const outboxId of outboxIds) {
       this.direct.ended(outboxId);
       this.outboxSweep.confirmed(outboxId);

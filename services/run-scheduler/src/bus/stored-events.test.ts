@@ -26,6 +26,7 @@ test('100,000 confirmations wait for a database that stalls, and later ones come
     shardCount: 4,
     ownedShards: () => [0],
     owns: () => true,
+    heard: { confirmed: () => {} },
     logger: silentLogger,
   });
   const { runId } = newFacts(0);

@@ -18,7 +18,7 @@ export type Effect =
 
 export type RunEventName = QuestionEventName | 'succeeded' | 'failed' | 'cancelled';
 
-/** For the people who answer: emitted for every run. */
+/** For the people who answer. */
 const QUESTION_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'question.closed'] as const;
 export type QuestionEventName = (typeof QUESTION_EVENTS)[number];
 
