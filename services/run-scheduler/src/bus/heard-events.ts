@@ -7,7 +7,7 @@ import type { RunFacts } from '../run/run.ts';
 
 /** What a notifier said when it confirmed events holds this long: it may be replaced by one that sends mail. */
 const NO_MAIL_MS = 25_000;
-/** One of several notifiers sends mail: events are kept, whatever the others say. */
+/** One of several notifiers sends mail: events are kept even if others send none. */
 const MAIL_MS = 60_000;
 
 /** With mail, chats and pages whose links end with their question. */
