@@ -1,120 +1,49 @@
 // Mail about questions through a whole notifier, to a real SMTP server.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { newId, newRunId, type OrgId, type QuestionId } from '@methods/base/ids';
+import { before, test } from 'node:test';
+import { newId } from '@methods/base/ids';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
-import { type MailServer, mailServer, refusal } from '../test/mail-server.fixture.ts';
+import { refusal } from '../test/mail-server.fixture.ts';
 import {
-  type Event,
-  type MailedMember,
-  type NotifierStack,
-  notifierStack,
-  succeeded,
-} from '../test/notifier-stack.fixture.ts';
-import type { Notifier } from './composition.ts';
+  asked,
+  closed,
+  commonMailing,
+  deliveries,
+  ended,
+  type Mailing,
+  mailed,
+  mailsTo,
+  organization,
+  POLICY,
+  plain,
+  tokenIn,
+} from '../test/mailing-notifier.fixture.ts';
 
-const PUBLIC_URL = 'https://methods.example';
-const LINK_KEY = Buffer.alloc(32, 5).toString('base64');
-
-let stack: NotifierStack;
-let server: MailServer;
-let notifier: Notifier;
-/** Called for each recipient before it is accepted. */
-const onRecipient = new Map<string, () => Promise<void> | void>();
+let mailing: Mailing;
 before(async () => {
-  stack = await notifierStack();
-  server = await mailServer({ onRecipient: (address) => onRecipient.get(address)?.() });
-  notifier = await stack.notifier({
-    SMTP_URL: server.url,
-    MAIL_FROM: 'Methods <methods@example.com>',
-    MAIL_RETRY_MS: '20,20',
-    PUBLIC_URL,
-    LINK_KEY,
-  });
+  mailing = await commonMailing();
 });
-after(async () => {
-  await notifier.stop();
-  await server[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
-});
-
-const POLICY = { to: [], notStarter: false, needs: 0, needsOn: [], remindMs: [], escalateAfterMs: 0, escalateTo: [] };
-
-/** An organization whose mail goes to these people, each with an address of its own. */
-function organization(...names: string[]) {
-  const orgId = newId('org');
-  const people = names.map((name): MailedMember => {
-    const email = `${name}-${orgId.slice(-10).toLowerCase()}@example.com`;
-    return { userId: newId('usr'), email, name, reason: 'publisher' };
-  });
-  stack.recipients.set(orgId, () => people);
-  const [first] = people;
-  assert.ok(first);
-  return { orgId, people, first };
-}
-
-function asked(orgId: OrgId, question: object = {}, fields: object = {}): Event & { question: { id: QuestionId } } {
-  const whole = {
-    id: newId('q'),
-    step: 'approve',
-    prompt: 'Refund 250 EUR to ord_7f3?',
-    details: '',
-    show: [],
-    votes: [],
-  };
-  const event = { event: 'needs_input', resultJson: '', seq: 2, orgId, runId: newRunId(1), answerBy: Answerer.TEAM };
-  return succeeded('', { ...event, ...fields, question: { ...whole, formJson: '{}', ...question } } as never) as never;
-}
-
-function closed(event: ReturnType<typeof asked>): Event {
-  const closing = { questionId: event.question.id, reason: 'answered' };
-  return { ...event, outboxId: newId('fld'), seq: 3, event: 'question.closed', closed: closing } as never;
-}
-
-const mailsTo = (email: string) => server.mails.filter(({ to }) => to === email);
-const mailed = (email: string, count = 1) =>
-  until(`${count} mails to ${email}`, () => (mailsTo(email).length >= count ? mailsTo(email) : null));
-
-function deliveries(orgId: OrgId) {
-  return stack.database.sql<
-    { url: string; status: string; event: string; errors: string[]; answers: string[]; body: string }[]
-  >`
-    select d.url, d.status, d.event, convert_from(d.body, 'UTF8') as body,
-      array(select error from notifier.delivery_tries t where t.org_id = d.org_id and t.delivery_id = d.delivery_id order by try) as errors,
-      array(select answer_start from notifier.delivery_tries t where t.org_id = d.org_id and t.delivery_id = d.delivery_id order by try) as answers
-    from notifier.deliveries d where d.org_id = ${orgId} order by d.seq, d.url`;
-}
-
-const ended = (orgId: OrgId, count: number) =>
-  until('all mails ended', async () => {
-    const rows = await deliveries(orgId);
-    return rows.length >= count && rows.every(({ status }) => status !== 'pending') ? rows : null;
-  });
-
-/** The plain part of a mail, its soft line breaks removed. */
-const plain = (raw: string) => raw.replace(/=\r\n/g, '').replace(/=3D/g, '=');
-const linkIn = (raw: string) => /https:\/\/methods\.example\/a\/([A-Za-z0-9_-]{43})/.exec(plain(raw))?.[1] ?? '';
 
 test('a question for the team is mailed to its recipient, with a link that is stored by its hash only', async () => {
-  const { orgId, first } = organization('ada');
+  const { orgId, first } = organization(mailing, 'ada');
   const event = asked(orgId, { deadlineAtMs: Date.parse('2031-11-25T15:00:00Z') });
-  await stack.emit(event);
-  const [mail] = await mailed(first.email);
-  const raw = plain(mail?.raw ?? '');
+  await mailing.stack.emit(event);
+  const [mail] = await mailed(mailing, first.email);
+  const raw = plain(mail);
   assert.match(raw, /^Subject: approve-refund asks: Refund 250 EUR to ord_7f3\?\r$/m);
   assert.match(raw, /^Auto-Submitted: auto-generated\r$/m);
   assert.match(raw, /^Message-ID: <[0-9a-f]{40}@example\.com>\r$/m);
   assert.match(raw, /A run of approve-refund in Acme waits for your answer\./);
   assert.match(raw, /By Tue 25 Nov 2031, 16:00 (CET|GMT\+1) \(15:00 UTC\); after that the run fails\./);
   assert.match(raw, /You get this because you last published the method\./);
-  const token = linkIn(raw);
-  const [link] = await stack.database.sql<{ recipient: string; question_id: string; token_sha256: Buffer }[]>`
+  const token = tokenIn(mail);
+  const [link] = await mailing.stack.database.sql<{ recipient: string; question_id: string; token_sha256: Buffer }[]>`
     select recipient, question_id, token_sha256 from notifier.answer_links where org_id = ${orgId}`;
   assert.equal(link?.question_id, event.question.id);
   assert.deepEqual(Buffer.from(link.token_sha256), createHash('sha256').update(token).digest());
-  const rows = await ended(orgId, 2);
+  const rows = await ended(mailing, orgId, 2);
   assert.deepEqual(
     rows.map(({ url, status, errors }) => [url, status, errors]),
     [
@@ -126,20 +55,20 @@ test('a question for the team is mailed to its recipient, with a link that is st
 });
 
 test('an application that answers gets no company by mail, unless only people may answer', async () => {
-  const { orgId, first } = organization('ada');
+  const { orgId, first } = organization(mailing, 'ada');
   const application = { answerBy: Answerer.APPLICATION };
   const alone = asked(orgId, {}, application);
-  await stack.emit(alone);
+  await mailing.stack.emit(alone);
   const people = asked(orgId, { policy: { ...POLICY, needs: 2 } }, application);
-  await stack.emit(people);
-  await mailed(first.email);
-  await until('both are taken', () => stack.confirmed.includes(alone.outboxId ?? ''));
-  assert.deepEqual(await ended(orgId, 2).then((rows) => rows.length), 2);
-  assert.equal(mailsTo(first.email).length, 1);
+  await mailing.stack.emit(people);
+  await mailed(mailing, first.email);
+  await until('both are taken', () => mailing.stack.confirmed.includes(alone.outboxId ?? ''));
+  assert.deepEqual(await ended(mailing, orgId, 2).then((rows) => rows.length), 2);
+  assert.equal(mailsTo(mailing, first.email).length, 1);
 });
 
 test('names, roles and who may not answer are respected, and an address with a line break gets nothing', async () => {
-  const { orgId, people, first } = organization('ada', 'ben', 'cleo');
+  const { orgId, people, first } = organization(mailing, 'ada', 'ben', 'cleo');
   const [, ben, cleo] = people;
   let named: readonly string[] = [];
   const broken = {
@@ -148,16 +77,16 @@ test('names, roles and who may not answer are respected, and an address with a l
     name: 'Eve',
     reason: 'named',
   } as const;
-  stack.recipients.set(orgId, (to) => {
+  mailing.stack.recipients.set(orgId, (to) => {
     named = to;
     return [...people, broken];
   });
   const policy = { ...POLICY, to: ['member', 'x@example.com'], notStarter: true };
   const votes = [{ actor: { email: ben?.email ?? '' } }];
   const starter = { personId: first.userId, email: first.email };
-  await stack.emit(asked(orgId, { policy, votes }, { starter, event: 'question.reminded', seq: 3 }));
-  const [mail] = await mailed(cleo?.email ?? '');
-  const rows = await ended(orgId, 2);
+  await mailing.stack.emit(asked(orgId, { policy, votes }, { starter, event: 'question.reminded', seq: 3 }));
+  const [mail] = await mailed(mailing, cleo?.email ?? '');
+  const rows = await ended(mailing, orgId, 2);
   assert.deepEqual(named, ['member', 'x@example.com']);
   assert.deepEqual(rows.map(({ url }) => url).sort(), ['mailto:', `mailto:${cleo?.email}`]);
   assert.match(mail?.raw ?? '', /^Subject: Reminder: approve-refund asks/m);
@@ -165,149 +94,151 @@ test('names, roles and who may not answer are respected, and an address with a l
 });
 
 test('an escalation is mailed to its own people, also when the application answers', async () => {
-  const { orgId, first } = organization('ada');
+  const { orgId, first } = organization(mailing, 'ada');
   let named: readonly string[] = [];
-  const known = stack.recipients.get(orgId);
-  stack.recipients.set(orgId, (to) => {
+  const known = mailing.stack.recipients.get(orgId);
+  mailing.stack.recipients.set(orgId, (to) => {
     named = to;
     return known?.(to) ?? [];
   });
   const policy = { ...POLICY, escalateTo: ['admin'] };
-  await stack.emit(asked(orgId, { policy }, { event: 'question.escalated', seq: 3, answerBy: Answerer.APPLICATION }));
-  const [mail] = await mailed(first.email);
+  await mailing.stack.emit(
+    asked(orgId, { policy }, { event: 'question.escalated', seq: 3, answerBy: Answerer.APPLICATION }),
+  );
+  const [mail] = await mailed(mailing, first.email);
   assert.deepEqual(named, ['admin']);
   assert.match(mail?.raw ?? '', /^Subject: Escalated: /m);
 });
 
 test('a refused address is tried once, a busy server again with the same mail, and each try is on record', async () => {
-  const { orgId, people } = organization('gone', 'busy', 'ada');
+  const { orgId, people } = organization(mailing, 'gone', 'busy', 'ada');
   const [gone, busy, ada] = people.map(({ email }) => email);
   let tries = 0;
-  onRecipient.set(gone ?? '', () => {
+  mailing.onRecipient.set(gone ?? '', () => {
     throw refusal('5.1.1 no such mailbox', 550);
   });
-  onRecipient.set(busy ?? '', () => {
+  mailing.onRecipient.set(busy ?? '', () => {
     if (tries++ === 0) throw refusal('4.2.1 later', 450);
   });
-  await stack.emit(asked(orgId));
-  const rows = await ended(orgId, 4);
+  await mailing.stack.emit(asked(orgId));
+  const rows = await ended(mailing, orgId, 4);
   const byUrl = new Map(rows.map((row) => [row.url, row]));
   assert.equal(byUrl.get(`mailto:${gone}`)?.status, 'stopped');
   assert.deepEqual(byUrl.get(`mailto:${gone}`)?.errors, ['address_refused']);
   assert.match(byUrl.get(`mailto:${gone}`)?.answers[0] ?? '', /no such mailbox/);
   assert.deepEqual(byUrl.get(`mailto:${busy}`)?.errors, ['address_refused', '']);
   assert.equal(byUrl.get(`mailto:${ada}`)?.status, 'delivered');
-  assert.equal(mailsTo(busy ?? '').length, 1);
+  assert.equal(mailsTo(mailing, busy ?? '').length, 1);
 });
 
 test('after a question has closed its links have ended, and what waited for a try is not sent', async () => {
-  const { orgId, people } = organization('ada', 'slow');
+  const { orgId, people } = organization(mailing, 'ada', 'slow');
   const [ada, slow] = people.map(({ email }) => email);
   const event = asked(orgId);
   let tries = 0;
-  onRecipient.set(slow ?? '', async () => {
+  mailing.onRecipient.set(slow ?? '', async () => {
     if (tries++ > 0) return;
     // The question closes while its mail is under way.
-    await stack.emit(closed(event));
+    await mailing.stack.emit(closed(event));
     await until('its links have ended', async () => {
-      const [row] = await stack.database.sql<{ open: number }[]>`
+      const [row] = await mailing.stack.database.sql<{ open: number }[]>`
         select count(*)::int as open from notifier.answer_links where org_id = ${orgId} and ended_at is null`;
       return row?.open === 0;
     });
     throw refusal('4.2.1 later', 450);
   });
-  await stack.emit(event);
-  const rows = await ended(orgId, 3);
+  await mailing.stack.emit(event);
+  const rows = await ended(mailing, orgId, 3);
   const errors = Object.fromEntries(rows.map((row) => [row.url, row.errors]));
   assert.deepEqual(errors[`mailto:${slow}`], ['address_refused', 'question_closed']);
-  assert.ok(mailsTo(ada ?? '').length <= 1);
+  assert.ok(mailsTo(mailing, ada ?? '').length <= 1);
 });
 
 test('a question that closes before its recipients are known is mailed to no one', async () => {
-  const { orgId, first } = organization('ada');
-  const known = stack.recipients.get(orgId);
-  stack.recipients.set(orgId, null);
+  const { orgId, first } = organization(mailing, 'ada');
+  const known = mailing.stack.recipients.get(orgId);
+  mailing.stack.recipients.set(orgId, null);
   const event = asked(orgId);
-  await stack.emit(event);
-  await until('it waits for the registry', async () => (await deliveries(orgId)).length === 1);
+  await mailing.stack.emit(event);
+  await until('it waits for the registry', async () => (await deliveries(mailing, orgId)).length === 1);
   const end = closed(event);
-  await stack.emit(end);
-  await until('its end is known', () => stack.confirmed.includes(end.outboxId ?? ''));
-  stack.recipients.set(orgId, known ?? null);
-  const [row] = await ended(orgId, 1);
+  await mailing.stack.emit(end);
+  await until('its end is known', () => mailing.stack.confirmed.includes(end.outboxId ?? ''));
+  mailing.stack.recipients.set(orgId, known ?? null);
+  const [row] = await ended(mailing, orgId, 1);
   assert.deepEqual([row?.status, row?.errors], ['stopped', ['question_closed']]);
-  assert.equal(mailsTo(first.email).length, 0);
+  assert.equal(mailsTo(mailing, first.email).length, 0);
   // The bus may bring an event again, or after a later one.
   const late = asked(orgId, {}, { outboxId: newId('fld') });
-  await stack.emit(closed(late));
-  await stack.emit(late);
-  assert.equal((await ended(orgId, 2)).length, 2);
-  assert.equal(mailsTo(first.email).length, 0);
+  await mailing.stack.emit(closed(late));
+  await mailing.stack.emit(late);
+  assert.equal((await ended(mailing, orgId, 2)).length, 2);
+  assert.equal(mailsTo(mailing, first.email).length, 0);
 });
 
 test('a member whose access ended gets no mail that is still to be sent', async () => {
-  const { orgId, first } = organization('ada');
-  stack.removed.add(first.userId);
-  await stack.emit(asked(orgId));
-  const rows = await ended(orgId, 2);
+  const { orgId, first } = organization(mailing, 'ada');
+  mailing.stack.removed.add(first.userId);
+  await mailing.stack.emit(asked(orgId));
+  const rows = await ended(mailing, orgId, 2);
   assert.deepEqual(rows[1]?.errors, ['recipient_removed']);
-  assert.equal(mailsTo(first.email).length, 0);
+  assert.equal(mailsTo(mailing, first.email).length, 0);
 });
 
 test('without a verified address no one is mailed, and the record says so', async () => {
   const orgId = newId('org');
-  await stack.emit(asked(orgId));
-  const [row] = await ended(orgId, 1);
+  await mailing.stack.emit(asked(orgId));
+  const [row] = await ended(mailing, orgId, 1);
   assert.match(row?.answers[0] ?? '', /in the Inbox only/);
 });
 
 test('a person who gets many mails in an hour gets one of several questions instead, whose links work', async () => {
-  const { orgId, first } = organization('ada');
+  const { orgId, first } = organization(mailing, 'ada');
   const events = Array.from({ length: 25 }, (_, n) => asked(orgId, { prompt: `Question ${n}?` }));
-  for (const event of events) await stack.emit(event);
-  await mailed(first.email, 20);
+  for (const event of events) await mailing.stack.emit(event);
+  await mailed(mailing, first.email, 20);
   const waiting = await until('the digest waits', async () => {
-    const [row] = await stack.database.sql<{ delivery_id: string; parts: number; left_ms: number }[]>`
+    const [row] = await mailing.stack.database.sql<{ delivery_id: string; parts: number; left_ms: number }[]>`
       select d.delivery_id, extract(epoch from d.due_at - now())::float8 * 1000 as left_ms, (select count(*)::int
         from notifier.mail_digests m where m.org_id = d.org_id and m.delivery_id = d.delivery_id) as parts
       from notifier.deliveries d where d.org_id = ${orgId} and d.url <> 'mailto:' and d.status = 'pending'`;
     return row?.parts === 5 ? row : null;
   });
-  assert.equal(mailsTo(first.email).length, 20);
+  assert.equal(mailsTo(mailing, first.email).length, 20);
   assert.ok(waiting.left_ms > 3_000_000, 'until the end of the hour');
   // One of them closes meanwhile; then the hour is over.
-  const [part] = await stack.database.sql<{ part: string }[]>`
+  const [part] = await mailing.stack.database.sql<{ part: string }[]>`
     select part from notifier.mail_digests where org_id = ${orgId} order by run_id limit 1`;
   const oldest = JSON.parse(part?.part ?? '{}').question;
   const end = closed(events.find(({ question }) => question.id === oldest.questionId) ?? assert.fail());
-  await stack.emit(end);
-  await until('its end is known', () => stack.confirmed.includes(end.outboxId ?? ''));
-  await stack.database.sql`
+  await mailing.stack.emit(end);
+  await until('its end is known', () => mailing.stack.confirmed.includes(end.outboxId ?? ''));
+  await mailing.stack.database.sql`
     update notifier.deliveries set due_at = now() where org_id = ${orgId} and delivery_id = ${waiting.delivery_id}`;
-  const digest = (await mailed(first.email, 21)).at(-1);
+  const digest = (await mailed(mailing, first.email, 21)).at(-1);
   assert.match(digest?.raw ?? '', /^Subject: 4 questions in Acme wait for your answer\r$/m);
-  assert.equal(new Set(plain(digest?.raw ?? '').match(/\/a\/[A-Za-z0-9_-]{43}/g)).size, 4);
+  assert.equal(new Set(plain(digest).match(/\/a\/[A-Za-z0-9_-]{43}/g)).size, 4);
 });
 
 test('recipients that do not reply delay no mail of another organization', async () => {
-  const dead = organization(...Array.from({ length: 12 }, (_, n) => `dead${n}`));
+  const dead = organization(mailing, ...Array.from({ length: 12 }, (_, n) => `dead${n}`));
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   let waiting = 0;
   for (const { email } of dead.people) {
-    onRecipient.set(email, () => {
+    mailing.onRecipient.set(email, () => {
       waiting++;
       return held;
     });
   }
-  await stack.emit(asked(dead.orgId));
+  await mailing.stack.emit(asked(dead.orgId));
   await until('the dead recipients have all of the places they get', () => waiting === 4);
-  const other = organization('ada');
-  await stack.emit(asked(other.orgId));
-  await mailed(other.first.email);
-  assert.equal(mailsTo(dead.first.email).length, 0);
+  const other = organization(mailing, 'ada');
+  await mailing.stack.emit(asked(other.orgId));
+  await mailed(mailing, other.first.email);
+  assert.equal(mailsTo(mailing, dead.first.email).length, 0);
   release();
-  await until('they get theirs too', () => dead.people.every(({ email }) => mailsTo(email).length === 1));
+  await until('they get theirs too', () => dead.people.every(({ email }) => mailsTo(mailing, email).length === 1));
 });

@@ -58,6 +58,16 @@ test('a question comes through whole', () => {
   assert.equal(decoded.event.change.question.formJson, '{}');
 });
 
+test('a question that was assigned names who gets it and who gave it', () => {
+  const question = { id: 'q_1' as const, step: 's', prompt: 'p', delegations: [{ to: { email: 'ben@example.com' } }] };
+  const assigned = { to: { linkRecipient: 'ben@example.com' }, by: { name: '', email: 'ann@example.com' } };
+  const decoded = decodeRunEvent(encode({ ...whole, event: 'question.assigned', question, assigned }));
+  assert.ok(decoded.ok && decoded.event.change.event === 'question.assigned');
+  const ben = { userId: '', email: 'ben@example.com' };
+  assert.deepEqual([decoded.event.change.to, decoded.event.change.by], [ben, 'ann@example.com']);
+  assert.deepEqual(decoded.event.change.question.delegates, [ben]);
+});
+
 test('an event that can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
   const refused: readonly (readonly [object, string])[] = [
     [{ outboxId: '' }, 'no outbox id'],
@@ -66,6 +76,8 @@ test('an event that can never be delivered is refused with a reason and, where i
     [{ seq: 0 }, 'no seq'],
     [{ event: 'started' }, 'unknown event'],
     [{ event: 'needs_input' }, 'no question'],
+    [{ event: 'question.assigned' }, 'no question'],
+    [{ event: 'question.assigned', question: { id: 'q_1' as const } }, 'no person'],
     [{ event: 'failed' }, 'no error'],
     [{ webhookUrl: `https://${'x'.repeat(2048)}` }, 'webhook URL too long'],
     [{ webhookUrl: 'https://\u0000' }, 'NUL in a text'],

@@ -58,6 +58,14 @@ function changeOf(message: RunEventMessage): RunChange | string {
       if (question === undefined) return 'no question';
       return { event, question: questionOf(question) };
     }
+    case 'question.assigned': {
+      const { question, assigned } = message;
+      const to = personOf(assigned?.to);
+      if (question === undefined) return 'no question';
+      return to === null
+        ? 'no person'
+        : { event: 'question.assigned', question: questionOf(question), to, by: nameOf(assigned?.by) };
+    }
     case 'succeeded':
       return { event: 'succeeded', resultJson: message.resultJson };
     case 'failed':
@@ -77,7 +85,11 @@ function changeOf(message: RunEventMessage): RunChange | string {
 function questionOf(question: QuestionMessage): Question {
   const { id, step, prompt, details, formJson, askedAtMs, deadlineAtMs, policy, votes } = question;
   const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
-  const asked = { id, step, prompt, details, show, formJson, askedAtMs, deadlineAtMs };
+  const delegates = question.delegations.flatMap(({ to }) => personOf(to) ?? []);
+  const asked = {
+    ...{ id, step, prompt, details, show, formJson, askedAtMs, deadlineAtMs },
+    ...(delegates.length > 0 && { delegates }),
+  };
   if (policy === undefined) return asked;
   const { to, escalateTo, notStarter } = policy;
   return {
@@ -99,4 +111,8 @@ function personOf(actor: Actor | undefined): Person | null {
   const email =
     actor === undefined ? '' : actor.email || (actor.linkRecipient.includes('@') ? actor.linkRecipient : '');
   return userId === '' && email === '' ? null : { userId, email };
+}
+
+function nameOf(actor: Actor | undefined): string {
+  return actor?.name || actor?.email || actor?.linkRecipient || '';
 }

@@ -11,6 +11,8 @@ const asked = {
 // [webhook, answered by, change, application notified, team notified]
 const rules = { to: [], escalateTo: [], notStarter: false, forPeople: true, answersItself: false, voters: [] };
 const byPeople: RunChange = { ...asked, question: { ...asked.question, rules } };
+const person = { userId: '', email: 'ben@example.com' } as const;
+const assigned: RunChange = { ...asked, event: 'question.assigned', to: person, by: 'Ann' };
 const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolean, boolean])[] = [
   ['https://example.com/', 'application', asked, true, false],
   ['https://example.com/', 'team', asked, true, true],
@@ -23,6 +25,7 @@ const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolea
   ['https://example.com/', 'team', { ...asked, event: 'question.reminded' }, false, true],
   ['', 'application', { ...asked, event: 'question.reminded' }, false, false],
   ['', 'application', { ...asked, event: 'question.escalated' }, false, true],
+  ['https://example.com/', 'application', assigned, false, true],
   ['', 'team', { event: 'question.closed', questionId: 'q', reason: 'answered' }, false, false],
 ];
 

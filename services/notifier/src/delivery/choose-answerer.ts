@@ -1,5 +1,5 @@
 // Chooses who is notified of an event: the application through its webhook, the people who answer, both or neither.
-import type { DeliveredChange, Question, RunEvent } from './run-event.ts';
+import type { Question, RunChange, RunEvent } from './run-event.ts';
 
 export interface Told {
   /** Through the run's webhook; only endpoints of the organization are reminded. */
@@ -16,10 +16,8 @@ export function chooseAnswerer({ webhookUrl, answerBy, change }: RunEvent): Told
   };
 }
 
-function isForPeople(
-  change: DeliveredChange & { readonly question: Question },
-  answerBy: RunEvent['answerBy'],
-): boolean {
-  // It is escalated to people in any case.
-  return answerBy === 'team' || (change.question.rules?.forPeople ?? false) || change.event === 'question.escalated';
+function isForPeople(change: RunChange & { readonly question: Question }, answerBy: RunEvent['answerBy']): boolean {
+  // It is escalated and assigned to people in any case.
+  if (change.event === 'question.escalated' || change.event === 'question.assigned') return true;
+  return answerBy === 'team' || (change.question.rules?.forPeople ?? false);
 }

@@ -2,7 +2,7 @@
 // lost an event or another notifier took the earlier one.
 import { chooseAnswerer } from './choose-answerer.ts';
 import { type EndpointTarget, takes, tookThen } from './endpoint-target.ts';
-import type { RunEvent } from './run-event.ts';
+import { isDelivered, type RunEvent } from './run-event.ts';
 
 /** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */
 const HELD_MAX_MS = 900_000;
@@ -19,8 +19,8 @@ export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId
  * endpoint that takes this one did.
  */
 export function keepsOrder(event: RunEvent, endpoints: readonly EndpointTarget[]): boolean {
+  if (event.follows === null || !isDelivered(event)) return false;
   const { follows, change } = event;
-  if (follows === null || change.event === 'question.closed') return false;
   if (chooseAnswerer(event).application) return true;
   return endpoints.some((target) => takes(target, change.event) && tookThen(target, 'needs_input', follows.atMs));
 }

@@ -41,11 +41,12 @@ export interface DeliveredEvent extends RunEvent {
 }
 
 export function isDelivered(event: RunEvent): event is DeliveredEvent {
-  return event.change.event !== 'question.closed';
+  const { event: name } = event.change;
+  return name !== 'question.closed' && name !== 'question.assigned';
 }
 
 /** JSON texts are passed on unchanged: parsing them would round large numbers. */
-export type RunChange = DeliveredChange | ClosedQuestion;
+export type RunChange = DeliveredChange | AssignedQuestion | ClosedQuestion;
 
 /** Webhooks are sent for these. */
 export type DeliveredChange =
@@ -53,6 +54,15 @@ export type DeliveredChange =
   | { readonly event: 'succeeded'; readonly resultJson: string }
   | { readonly event: 'failed'; readonly error: RunError }
   | { readonly event: 'cancelled' };
+
+/** The question is this person's from now on: another one gave it to them. */
+export interface AssignedQuestion {
+  readonly event: 'question.assigned';
+  readonly question: Question;
+  readonly to: Person;
+  /** Name or address. */
+  readonly by: string;
+}
 
 /** The question takes no more answers. */
 export interface ClosedQuestion {
@@ -74,6 +84,8 @@ export interface Question {
   readonly askedAtMs: number;
   /** 0: waits until answered or cancelled. */
   readonly deadlineAtMs: number;
+  /** People to whom it was delegated; absent: none. */
+  readonly delegates?: readonly Person[];
   /** Absent: every member may answer, and so may a program. */
   readonly rules?: QuestionRules;
 }

@@ -52,12 +52,20 @@ const PART_PROMPT_MAX = 200;
 export async function announce(
   options: AnnounceOptions,
   delivery: ClaimedDelivery,
-  { event, method, to, except, question }: Announcement,
+  { event, method, to, also = [], assignedBy, except, question }: Announcement,
 ): Promise<string | null> {
   const { clock, links, logger, store } = options;
   const { orgId, runId } = delivery;
-  const reply = await options.recipients(orgId, method, to, except.find(({ userId }) => userId !== '')?.userId ?? '');
-  const people = reply.recipients.filter((one) => isMailAddress(one.email) && !except.some((who) => isSame(who, one)));
+  const exceptUserId = except.find(({ userId }) => userId !== '')?.userId ?? '';
+  const reply = await options.recipients(orgId, method, to, exceptUserId);
+  const beside = also.length === 0 ? [] : (await options.recipients(orgId, method, also, exceptUserId)).recipients;
+  const named = new Set(reply.recipients.map(({ email }) => email));
+  const found = [...reply.recipients, ...beside.filter(({ email }) => !named.has(email))].filter(({ email }) =>
+    isMailAddress(email),
+  );
+  const people = found.filter((one) => !except.some((who) => isSame(who, one)));
+  if (people.length === 0 && found.length > 0)
+    return 'Those who are asked have answered, or may not: no one is mailed.';
   if (people.length === 0) {
     logger.info(
       { org_id: orgId, run_id: runId, method },
@@ -77,7 +85,14 @@ export async function announce(
     return {
       recipient: email,
       url: `${MAIL_HOST}${email}`,
-      body: writeJob({ kind: 'question', event, recipient, method: mailedMethod, question: asked }),
+      body: writeJob({
+        kind: 'question',
+        event,
+        ...(assignedBy !== undefined && { assignedBy }),
+        recipient,
+        method: mailedMethod,
+        question: asked,
+      }),
       digestBody: writeJob({ kind: 'digest', recipient }),
       digestPart: JSON.stringify({ event, method: mailedMethod, question: part }),
       link: { orgId, runId, questionId, recipient: email, userId, tokenSha256, expiresAtMs },

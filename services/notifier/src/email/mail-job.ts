@@ -23,6 +23,10 @@ export interface Announcement {
   readonly method: ProductionId;
   /** Addresses and roles; empty: the publisher, else the admins. */
   readonly to: readonly string[];
+  /** Addresses beside those; absent: none. */
+  readonly also?: readonly string[];
+  /** The person who gave it to the one address of `to`; absent: its rules name the people. */
+  readonly assignedBy?: string;
   /** People who may not answer, or have. */
   readonly except: readonly MailedPerson[];
   readonly question: MailedQuestion;
@@ -38,6 +42,8 @@ export interface MailedPerson {
 export interface QuestionMail {
   readonly kind: 'question';
   readonly event: QuestionEvent;
+  /** As in the announcement. */
+  readonly assignedBy?: string;
   readonly recipient: MailRecipient;
   readonly method: MailedMethod;
   readonly question: MailedQuestion;

@@ -68,6 +68,35 @@ test('an escalation is for its own people', () => {
   assert.deepEqual(planned(names, {}, 'question.escalated').to, ['admin']);
 });
 
+test('a reminder is also for those to whom the question was delegated', () => {
+  const delegates = [
+    { userId: 'usr_2', email: 'ben@example.com' },
+    { userId: 'usr_3', email: '' },
+  ] as const;
+  assert.deepEqual(planned({}, { delegates }, 'question.reminded').also, ['ben@example.com']);
+  assert.equal(planned({}, { delegates }).also, undefined);
+});
+
+test('an assigned question is only for the person who gets it, even if its rules name others', () => {
+  const assigned = (to: object, fields: Partial<QuestionRules> = {}) => {
+    const change = {
+      event: 'question.assigned',
+      question: { ...question, rules: { ...rules, ...fields } },
+      to,
+      by: 'Ann',
+    };
+    const delivery = planMail({ ...event, answerBy: 'application', change } as never, 'dlv_1');
+    assert.equal(delivery?.event, 'question.assigned');
+    return readJob(delivery.body) as Announcement;
+  };
+  const ben = { userId: 'usr_2', email: 'ben@example.com' } as const;
+  const job = assigned(ben, { to: ['admin'], notStarter: true, voters: [ben] });
+  assert.deepEqual([job.to, job.assignedBy, job.except], [[ben.email], 'Ann', [event.starter, ben]]);
+  assert.equal(job.event, 'needs_input', 'as a notifier of the release before knows it');
+  const [unknown = ''] = assigned({ userId: 'usr_2', email: '' }).to;
+  assert.ok(unknown !== '' && !unknown.includes('@'), 'no name at all would be the publisher');
+});
+
 test('large texts and values are cut, since each recipient’s mail has them', () => {
   const large = 'é'.repeat(1 << 20);
   const show = Array.from({ length: 100 }, (_, n) => ({ path: large, valueJson: n % 2 ? `"${large}"` : `[${large}]` }));

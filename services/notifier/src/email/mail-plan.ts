@@ -3,8 +3,8 @@
 import type { DeliveryId, QuestionId } from '@methods/base/ids';
 import { chooseAnswerer } from '../delivery/choose-answerer.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
-import type { DeliveredEvent, Question, QuestionRules } from '../delivery/run-event.ts';
-import { MAIL_HOST, type MailedPerson, type MailedQuestion, writeJob } from './mail-job.ts';
+import type { AssignedQuestion, Question, QuestionEvent, QuestionRules, RunEvent } from '../delivery/run-event.ts';
+import { type Announcement, MAIL_HOST, type MailedPerson, type MailedQuestion, writeJob } from './mail-job.ts';
 import { line, paragraph } from './shown-text.ts';
 
 const TEXT_MAX = 2_000;
@@ -13,19 +13,18 @@ const SHOWN_CHARACTERS_MAX = 300;
 const NAMES_MAX = 50;
 const NAME_CHARACTERS_MAX = 320;
 const EXCEPT_MAX = 50;
+const ASSIGNER_CHARACTERS_MAX = 80;
 
 /** Null: the event asks no people. */
-export function planMail(event: DeliveredEvent, deliveryId: DeliveryId): PlannedDelivery | null {
+export function planMail(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery | null {
   const { orgId, runId, seq, change, method, createdAtMs } = event;
   if (!('question' in change) || !chooseAnswerer(event).team) return null;
   const { question } = change;
   const { rules } = question;
-  const names = (change.event === 'question.escalated' ? rules?.escalateTo : rules?.to) ?? [];
   const body = writeJob({
     kind: 'announcement',
-    event: change.event,
+    ...asked(change),
     method,
-    to: names.filter((name) => name.length <= NAME_CHARACTERS_MAX).slice(0, NAMES_MAX),
     except: [...starter(event, rules), ...(rules?.voters ?? [])].slice(0, EXCEPT_MAX),
     question: mailed(event, question),
   });
@@ -33,11 +32,43 @@ export function planMail(event: DeliveredEvent, deliveryId: DeliveryId): Planned
   return { ...mail, orgId, deliveryId, runId, seq, event: change.event, body, createdAtMs };
 }
 
-function starter({ starter: person }: DeliveredEvent, rules: QuestionRules | undefined): readonly MailedPerson[] {
+/** Whom to ask for. */
+function asked(
+  change: AssignedQuestion | { readonly event: QuestionEvent; readonly question: Question },
+): Pick<Announcement, 'event' | 'to' | 'also' | 'assignedBy'> {
+  const { event, question } = change;
+  const to = question.rules?.to ?? [];
+  switch (event) {
+    // A notifier of the release before reads this job as one of a new question to that person. A word that is no address
+    // finds no one, where no name at all finds the publisher.
+    case 'question.assigned':
+      return {
+        event: 'needs_input',
+        to: [change.to.email || '-'],
+        assignedBy: line(change.by, ASSIGNER_CHARACTERS_MAX),
+      };
+    case 'question.escalated':
+      return { event, to: names(question.rules?.escalateTo ?? []) };
+    case 'question.reminded':
+      return {
+        event,
+        to: names(to),
+        also: names((question.delegates ?? []).map(({ email }) => email).filter(Boolean)),
+      };
+    case 'needs_input':
+      return { event, to: names(to) };
+  }
+}
+
+function names(named: readonly string[]): readonly string[] {
+  return named.filter((name) => name.length <= NAME_CHARACTERS_MAX).slice(0, NAMES_MAX);
+}
+
+function starter({ starter: person }: RunEvent, rules: QuestionRules | undefined): readonly MailedPerson[] {
   return person === undefined || !rules?.notStarter ? [] : [person];
 }
 
-function mailed({ runId }: DeliveredEvent, question: Question): MailedQuestion {
+function mailed({ runId }: RunEvent, question: Question): MailedQuestion {
   return {
     questionId: question.id as QuestionId,
     runId,

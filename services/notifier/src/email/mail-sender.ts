@@ -115,7 +115,8 @@ export class MailSender {
       const thread = { orgId, id: job.question.questionId, recipient: recipient.email };
       const first = messageId({ ...thread, part: '' }, this.domain);
       const text = questionMail({ ...job, ...linked }, clock.wallMs());
-      if (job.event === 'needs_input') return { recipient, text, id: first, follows: null };
+      if (job.event === 'needs_input' && job.assignedBy === undefined)
+        return { recipient, text, id: first, follows: null };
       const id = messageId({ ...thread, part: `${job.event} ${runId} ${seq}` }, this.domain);
       return { recipient, text, id, follows: first };
     }

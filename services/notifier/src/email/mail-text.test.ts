@@ -58,6 +58,13 @@ You get this because you last published the method.
     assert.ok(html.includes(part), part);
 });
 
+test('a mail about a question that another person gave says so', () => {
+  const { subject, text, html } = questionMail({ ...asked, assignedBy: 'Ben <b>' }, NOW_MS);
+  assert.equal(subject, 'Assigned to you: approve-refund asks: Refund 250 EUR to ord_7f3?');
+  assert.match(text, /You get this because Ben <b> has given you the question\./);
+  assert.match(html, /because Ben &lt;b&gt; has given/);
+});
+
 test('a mail loads nothing from elsewhere, fits a phone and has colours for the dark', () => {
   const { html } = questionMail(asked, NOW_MS);
   assert.doesNotMatch(html.replaceAll(link, ''), /https?:|<img|<script|<link|@import|url\(|src=/i);

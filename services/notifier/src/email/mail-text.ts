@@ -1,7 +1,7 @@
 // What a mail says: subject, plain text and HTML of the same sentences. Pure: the same job and link always make the same
 // mail, so one that is sent again is the same mail.
 import type { QuestionEvent } from '../delivery/run-event.ts';
-import type { MailedMethod, MailedQuestion, MailRecipient } from './mail-job.ts';
+import type { MailedMethod, MailedQuestion, MailRecipient, QuestionMail } from './mail-job.ts';
 import { html, line, paragraph } from './shown-text.ts';
 import { zonedTime } from './zoned-time.ts';
 
@@ -31,22 +31,25 @@ const BEFORE: Readonly<Record<QuestionEvent, string>> = {
 
 /** The mail about one question. */
 export function questionMail(
-  mail: LinkedMail & { readonly event: QuestionEvent; readonly recipient: MailRecipient },
+  mail: LinkedMail & Pick<QuestionMail, 'event' | 'assignedBy' | 'recipient'>,
   nowMs: number,
 ): MailText {
-  const { event, recipient, method, question, link } = mail;
+  const { event, assignedBy, recipient, method, question, link } = mail;
   const [name, organization] = [line(method.name, NAME_MAX), line(method.orgName, NAME_MAX)];
-  const why = becauseOf(recipient, organization);
+  const before = assignedBy === undefined ? BEFORE[event] : 'Assigned to you: ';
+  const why = assignedBy
+    ? `You get this because ${line(assignedBy, NAME_MAX)} has given you the question.`
+    : becauseOf(recipient, organization);
   if (method.contentOnDevices) {
     const waits = `A question waits on run ${question.runId} in ${organization}.`;
-    return page(`${BEFORE[event]}A question waits in ${organization}`, [
+    return page(`${before}A question waits in ${organization}`, [
       { text: waits },
       ...closes(question, method, nowMs),
       { text: why, small: true },
     ]);
   }
   const details = paragraph(question.details, PROMPT_MAX);
-  return page(`${BEFORE[event]}${name} asks: ${line(question.prompt, SUBJECT_PROMPT_MAX)}`, [
+  return page(`${before}${name} asks: ${line(question.prompt, SUBJECT_PROMPT_MAX)}`, [
     { text: `A run of ${name} in ${organization} waits for your answer.` },
     { text: paragraph(question.prompt, PROMPT_MAX), strong: true },
     ...(details === '' ? [] : [{ text: details }]),

@@ -5,7 +5,13 @@ import type { RunEventName } from '../run/effect.ts';
 import { newFacts } from '../store/run-store.fixture.ts';
 import { HeardEvents } from './heard-events.ts';
 
-const QUESTION_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'question.closed'] as const;
+const QUESTION_EVENTS = [
+  'needs_input',
+  'question.reminded',
+  'question.escalated',
+  'question.assigned',
+  'question.closed',
+] as const;
 const ENDS = ['succeeded', 'failed', 'cancelled'] as const;
 
 function parts(...taken: readonly RunEventName[]) {
@@ -23,7 +29,7 @@ test('events of questions are kept until a notifier says that it sends no mail',
   assert.deepEqual(kept(), []);
 });
 
-test('without mail a webhook gets what is delivered to it, and no word of the end of a question', () => {
+test('without mail a webhook gets what is delivered to it, and not that a question was assigned or closed', () => {
   const { heard, kept } = parts();
   heard.confirmed({ sendsNoMail: true });
   assert.deepEqual(kept('https://app.example/hook'), [...QUESTION_EVENTS.slice(0, 3), ...ENDS]);

@@ -28,6 +28,7 @@ export class HeardEvents {
 
   isHeard({ orgId, webhookUrl }: RunFacts, event: RunEventName): boolean {
     if (isOfQuestion(event) && this.mayBeMailed()) return true;
+    if (event === 'question.assigned') return false;
     if (event === 'question.closed') return WITH_LINKS.some((earlier) => this.options.takesEvent(orgId, earlier));
     return webhookUrl !== null || this.options.takesEvent(orgId, event);
   }

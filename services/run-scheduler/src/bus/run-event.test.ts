@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fromBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { runs } from '../run/run.fixture.ts';
+import { person, runs } from '../run/run.fixture.ts';
 import { runEvent } from './run-event.ts';
 
 test('an event is named by its run and its revision, which orders the events of a run', () => {
@@ -14,6 +14,14 @@ test('an event is named by its run and its revision, which orders the events of 
   assert.deepEqual([body.outboxId, body.seq, body.event], [event.outboxId, event.seq, 'needs_input']);
   assert.deepEqual([body.followsSeq, body.followsAtMs], [4, 1_000]);
   assert.deepEqual([body.orgId, body.webhookUrl, body.keyId], [facts.orgId, facts.webhookUrl, facts.keyId]);
+});
+
+test('an assignment names the person who gets the question and the one who gave it, beside the question', () => {
+  const [to, by] = [person('ben'), person('ann')];
+  const event = runEvent(runs.waiting, { event: 'question.assigned', follows: null, assigned: { to, by } });
+  const body = fromBinary(RunEventSchema, event.body);
+  assert.deepEqual([body.assigned?.to?.email, body.assigned?.by?.name], [to.email, by.name]);
+  assert.equal(body.question?.id, runs.waiting.question.id);
 });
 
 test('a question that is more than a message of the bus is left to be read from the run', () => {

@@ -13,7 +13,10 @@ import { EVENT_BYTES_MAX, withoutContent } from './event-size.ts';
 type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
 
 /** `run` after the change; its revision orders a run's events. */
-export function runEvent(run: Run, { event, follows, atMs = run.stateSinceMs, closed }: EmittedEvent): OutboxEvent {
+export function runEvent(
+  run: Run,
+  { event, follows, atMs = run.stateSinceMs, closed, assigned }: EmittedEvent,
+): OutboxEvent {
   const { facts, revision } = run;
   const starter = starterOf(facts);
   // The one commit may also end the run.
@@ -37,6 +40,7 @@ export function runEvent(run: Run, { event, follows, atMs = run.stateSinceMs, cl
       ...(run.status === 'failed' ? { error: { ...run.error } } : {}),
       createdAtMs: atMs,
       ...(closed && { closed }),
+      ...(assigned && { assigned: { to: partyMessage(assigned.to), by: partyMessage(assigned.by) } }),
       ...(starter && { starter: partyMessage(starter) }),
       ...(follows === null ? {} : { followsSeq: follows.seq, followsAtMs: follows.atMs }),
     }),

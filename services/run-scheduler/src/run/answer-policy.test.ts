@@ -7,6 +7,7 @@ import type { AnswerPolicy } from './policy.ts';
 import {
   answer,
   ask,
+  assign,
   claim,
   DEADLINE_MS,
   delegate,
@@ -204,6 +205,26 @@ describe('delegation', () => {
     assert.equal(outcome(run, ...circle), 'delegate_has_delegated');
     const twice = told(run, delegate('q_1', ben, ann), delegate('q_1', ben, ann));
     assert.equal(open(twice).delegations?.length, 1);
+  });
+
+  test('is announced to the delegate once, and an assignment to another person as well', () => {
+    const announced = (start: Run, command: RunCommand) => {
+      const decision = transition(start, command, T0 + 9);
+      if (decision.kind !== 'changed') return decision.kind;
+      return decision.effects.map((effect) =>
+        effect.type === 'emit'
+          ? [effect.event, effect.assigned?.to.name, effect.assigned?.by.name, effect.atMs]
+          : effect,
+      );
+    };
+    const given = [['question.assigned', 'ben', 'ann', T0 + 9]];
+    assert.deepEqual(announced(run, delegate('q_1', ben, ann)), given);
+    assert.equal(announced(told(run, delegate('q_1', ben, ann)) as Run, delegate('q_1', ben, ann)), 'unchanged');
+    const open = { ...runs.waiting };
+    assert.deepEqual(announced(open, assign('q_1', ben, ann)), given);
+    assert.deepEqual(announced(open, assign('q_1', ann, ann)), [], 'they took it themselves');
+    assert.deepEqual(announced(open, assign('q_1', ann, recipient('ann'))), [], 'the recipient is the member');
+    assert.deepEqual(announced(told(open, assign('q_1', ben, ann)) as Run, assign('q_1', null, ann)), []);
   });
 
   test('is bounded', () => {

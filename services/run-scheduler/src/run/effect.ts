@@ -1,5 +1,6 @@
 // The effects after a change is committed, as plain values. None of them happens before.
 import type { QuestionId } from '@methods/base/ids';
+import type { Party } from './party.ts';
 import type { StepSummary } from './run.ts';
 
 export type Effect =
@@ -14,17 +15,30 @@ export type Effect =
       readonly atMs?: number;
       /** Of `question.closed`. */
       readonly closed?: ClosedQuestion;
+      /** Of `question.assigned`. */
+      readonly assigned?: AssignedQuestion;
     };
 
 export type RunEventName = QuestionEventName | 'succeeded' | 'failed' | 'cancelled';
 
 /** For the people who answer. */
-const QUESTION_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'question.closed'] as const;
+const QUESTION_EVENTS = [
+  'needs_input',
+  'question.reminded',
+  'question.escalated',
+  'question.assigned',
+  'question.closed',
+] as const;
 export type QuestionEventName = (typeof QUESTION_EVENTS)[number];
 
 export interface ClosedQuestion {
   readonly questionId: QuestionId;
   readonly reason: 'answered' | 'expired' | 'cancelled';
+}
+
+export interface AssignedQuestion {
+  readonly to: Party;
+  readonly by: Party;
 }
 
 export function isOfQuestion(event: RunEventName): event is QuestionEventName {

@@ -301,8 +301,8 @@ waiting + answer q1 (open)              emit question.closed
 waiting + answer q1, value of q0        emit question.closed
 waiting + answer any, value of q0       emit question.closed
 waiting + answer any, other value       emit question.closed
-waiting + assign q1 to a member         nothing
-waiting + delegate q1                   nothing
+waiting + assign q1 to a member         emit question.assigned
+waiting + delegate q1                   emit question.assigned
 waiting + expire_question, due          emit question.closed, emit failed
 fresh + cancel                          emit cancelled
 queued + cancel                         emit cancelled

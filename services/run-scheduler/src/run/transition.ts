@@ -47,7 +47,7 @@ export function transition(run: Run | null, command: RunCommand, nowMs: number):
     case 'answer':
       return answerRun(run, command, nowMs);
     case 'assign_question':
-      return assignQuestion(run, command);
+      return assignQuestion(run, command, nowMs);
     case 'delegate_question':
       return delegateQuestion(run, command, nowMs);
     case 'expire_question':

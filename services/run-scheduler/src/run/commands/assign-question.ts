@@ -2,12 +2,12 @@
 // one. It stays open to all who may answer.
 import { mayAnswer } from '../answer-policy.ts';
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
-import { withQuestion } from '../moves-of-questions.ts';
+import { announceTo, withQuestion } from '../moves-of-questions.ts';
 import { hasRole } from '../party.ts';
 import type { OpenQuestion, Run } from '../run.ts';
 import type { AssignQuestion } from '../run-command.ts';
 
-export function assignQuestion(run: Run | null, { questionId, by, assignee }: AssignQuestion): Decision {
+export function assignQuestion(run: Run | null, { questionId, by, assignee }: AssignQuestion, nowMs: number): Decision {
   if (run === null) return refused('not_found');
   if (run.status !== 'waiting') return refused('run_not_waiting');
   const { question, facts } = run;
@@ -21,5 +21,5 @@ export function assignQuestion(run: Run | null, { questionId, by, assignee }: As
   if (!mayAnswer(facts, question, assignee)) return refused('assignee_may_not_answer');
   return question.assignee === assignee.personId
     ? unchanged
-    : changed(withQuestion(run, { assignee: assignee.personId }));
+    : changed(withQuestion(run, { assignee: assignee.personId }), announceTo(assignee, by, nowMs));
 }

@@ -2,7 +2,7 @@
 // from then on. No question comes back to a person who gave it away, and none goes to a starter who may not answer.
 import { isStarter, mayAnswer } from '../answer-policy.ts';
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
-import { withQuestion } from '../moves-of-questions.ts';
+import { announceTo, withQuestion } from '../moves-of-questions.ts';
 import { isPerson, isSamePerson } from '../party.ts';
 import type { Run } from '../run.ts';
 import type { DelegateQuestion } from '../run-command.ts';
@@ -24,5 +24,5 @@ export function delegateQuestion(run: Run | null, { questionId, by, to }: Delega
   }
   if (delegations.length >= DELEGATIONS_MAX) return refused('too_many_delegations');
   const more = [...delegations, { from: by, to, atMs: nowMs }];
-  return changed(withQuestion(run, { delegations: more, assignee: to.personId }));
+  return changed(withQuestion(run, { delegations: more, assignee: to.personId }), announceTo(to, by, nowMs));
 }

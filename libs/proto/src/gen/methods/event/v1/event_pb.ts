@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/event/v1/event.proto.
  */
 export const file_methods_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxIpsECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24iNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjkKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJEhUKDXNlbmRzX25vX21haWwYAiABKAgiyAIKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAEjEKBmFzc2lnbhgIIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQXNzaWduQ29tbWFuZEgAEjUKCGRlbGVnYXRlGAkgASgLMiEubWV0aG9kcy5ldmVudC52MS5EZWxlZ2F0ZUNvbW1hbmRIAEIJCgdjb21tYW5kIrABCg1BbnN3ZXJDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhMKC2Fuc3dlcl9qc29uGAIgASgJEg4KBmRpZ2VzdBgDIAEoDBIkCgVhY3RvchgEIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBSABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYBiABKAkicAoNQXNzaWduQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEicKCGFzc2lnbmVlGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IibAoPRGVsZWdhdGVDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISIQoCdG8YAyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvciIPCg1DYW5jZWxDb21tYW5kIkcKEVJ1bkNvbW1hbmRSZXBsaWVzEjIKB3JlcGxpZXMYASADKAsyIS5tZXRob2RzLmV2ZW50LnYxLlJ1bkNvbW1hbmRSZXBseSKIAQoPUnVuQ29tbWFuZFJlcGx5EhIKCmNvbW1hbmRfaWQYASABKAkSJgoDcnVuGAIgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAQgkKB291dGNvbWUiZQoOSGVsZEhlYXJ0YmVhdHMSEQoJZnJvbV9ub2RlGAEgASgJEiwKBHJ1bnMYAiADKAsyHi5tZXRob2RzLmV2ZW50LnYxLlJ1bkhlYXJ0YmVhdBISCgpzZW50X2F0X21zGAMgASgBIj0KDFJ1bkhlYXJ0YmVhdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDgoGYWdlX21zGAMgASgNIjwKC0xpdmVDaGFuZ2VzEi0KB2NoYW5nZXMYASADKAsyHC5tZXRob2RzLmV2ZW50LnYxLkxpdmVDaGFuZ2UiWQoKTGl2ZUNoYW5nZRIOCgZydW5faWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SKQoGc3RhdHVzGAMgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzIh4KC1dhdGNoZWRSdW5zEg8KB3J1bl9pZHMYASADKAkiUAoPUmVnaXN0cnlDaGFuZ2VkEg4KBm9yZ19pZBgBIAEoCRIMCgRraW5kGAIgASgJEgoKAmlkGAMgASgJEhMKC2F1dGhfc2hhMjU2GAQgASgJIlAKCE5vZGVCZWF0Eg8KB25vZGVfaWQYASABKAkSFAoMcGVlcl9hZGRyZXNzGAIgASgJEgwKBGJlYXQYAyABKAESDwoHbGVhdmluZxgEIAEoCGIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxItEECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24SNAoIYXNzaWduZWQYFSABKAsyIi5tZXRob2RzLmV2ZW50LnYxLkFzc2lnbmVkUXVlc3Rpb24iWAoQQXNzaWduZWRRdWVzdGlvbhIhCgJ0bxgBIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IiNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjkKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJEhUKDXNlbmRzX25vX21haWwYAiABKAgiyAIKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAEjEKBmFzc2lnbhgIIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQXNzaWduQ29tbWFuZEgAEjUKCGRlbGVnYXRlGAkgASgLMiEubWV0aG9kcy5ldmVudC52MS5EZWxlZ2F0ZUNvbW1hbmRIAEIJCgdjb21tYW5kIrABCg1BbnN3ZXJDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhMKC2Fuc3dlcl9qc29uGAIgASgJEg4KBmRpZ2VzdBgDIAEoDBIkCgVhY3RvchgEIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBSABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYBiABKAkicAoNQXNzaWduQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEicKCGFzc2lnbmVlGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IibAoPRGVsZWdhdGVDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISIQoCdG8YAyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvciIPCg1DYW5jZWxDb21tYW5kIkcKEVJ1bkNvbW1hbmRSZXBsaWVzEjIKB3JlcGxpZXMYASADKAsyIS5tZXRob2RzLmV2ZW50LnYxLlJ1bkNvbW1hbmRSZXBseSKIAQoPUnVuQ29tbWFuZFJlcGx5EhIKCmNvbW1hbmRfaWQYASABKAkSJgoDcnVuGAIgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAQgkKB291dGNvbWUiZQoOSGVsZEhlYXJ0YmVhdHMSEQoJZnJvbV9ub2RlGAEgASgJEiwKBHJ1bnMYAiADKAsyHi5tZXRob2RzLmV2ZW50LnYxLlJ1bkhlYXJ0YmVhdBISCgpzZW50X2F0X21zGAMgASgBIj0KDFJ1bkhlYXJ0YmVhdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDgoGYWdlX21zGAMgASgNIjwKC0xpdmVDaGFuZ2VzEi0KB2NoYW5nZXMYASADKAsyHC5tZXRob2RzLmV2ZW50LnYxLkxpdmVDaGFuZ2UiWQoKTGl2ZUNoYW5nZRIOCgZydW5faWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SKQoGc3RhdHVzGAMgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzIh4KC1dhdGNoZWRSdW5zEg8KB3J1bl9pZHMYASADKAkiUAoPUmVnaXN0cnlDaGFuZ2VkEg4KBm9yZ19pZBgBIAEoCRIMCgRraW5kGAIgASgJEgoKAmlkGAMgASgJEhMKC2F1dGhfc2hhMjU2GAQgASgJIlAKCE5vZGVCZWF0Eg8KB25vZGVfaWQYASABKAkSFAoMcGVlcl9hZGRyZXNzGAIgASgJEgwKBGJlYXQYAyABKAESDwoHbGVhdmluZxgEIAEoCGIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * Subject run.event.<org>.<run>: a committed change with a listener.
@@ -48,9 +48,10 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   seq: number;
 
   /**
-   * needs_input, question.reminded, question.escalated, question.closed, succeeded, failed or cancelled. Those of
-   * questions are also for the people who answer: they are sent for every run while a notifier sends mail. question.closed has the seq of the event
-   * that ended the run, if it did, and an outbox id of its own.
+   * needs_input, question.reminded, question.escalated, question.assigned, question.closed, succeeded, failed or
+   * cancelled. Those of questions are also for the people who answer: they are sent for every run while a notifier sends
+   * mail. question.assigned is only for the person who gets the question. question.closed has the seq of the event that
+   * ended the run, if it did, and an outbox id of its own.
    *
    * @generated from field: string event = 5;
    */
@@ -141,6 +142,13 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
    * @generated from field: methods.event.v1.ClosedQuestion closed = 20;
    */
   closed?: ClosedQuestion | undefined;
+
+  /**
+   * Of question.assigned.
+   *
+   * @generated from field: methods.event.v1.AssignedQuestion assigned = 21;
+   */
+  assigned?: AssignedQuestion | undefined;
 };
 
 /**
@@ -149,6 +157,30 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
  */
 export const RunEventSchema: GenMessage<RunEvent> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 0);
+
+/**
+ * A question that is a person's from now on: it was delegated or assigned to them by another person.
+ *
+ * @generated from message methods.event.v1.AssignedQuestion
+ */
+export type AssignedQuestion = Message<"methods.event.v1.AssignedQuestion"> & {
+  /**
+   * @generated from field: methods.run.v1.Actor to = 1;
+   */
+  to?: Actor | undefined;
+
+  /**
+   * @generated from field: methods.run.v1.Actor by = 2;
+   */
+  by?: Actor | undefined;
+};
+
+/**
+ * Describes the message methods.event.v1.AssignedQuestion.
+ * Use `create(AssignedQuestionSchema)` to create a new message.
+ */
+export const AssignedQuestionSchema: GenMessage<AssignedQuestion> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 1);
 
 /**
  * A question that takes no more answers.
@@ -174,7 +206,7 @@ export type ClosedQuestion = Message<"methods.event.v1.ClosedQuestion"> & {
  * Use `create(ClosedQuestionSchema)` to create a new message.
  */
 export const ClosedQuestionSchema: GenMessage<ClosedQuestion> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 1);
+  messageDesc(file_methods_event_v1_event, 2);
 
 /**
  * Core subject run.event.stored.
@@ -200,7 +232,7 @@ export type StoredEvents = Message<"methods.event.v1.StoredEvents"> & {
  * Use `create(StoredEventsSchema)` to create a new message.
  */
 export const StoredEventsSchema: GenMessage<StoredEvents> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 2);
+  messageDesc(file_methods_event_v1_event, 3);
 
 /**
  * Subject run.command.<shard>: for the owner of the shard by then.
@@ -270,7 +302,7 @@ export type RunCommand = Message<"methods.event.v1.RunCommand"> & {
  * Use `create(RunCommandSchema)` to create a new message.
  */
 export const RunCommandSchema: GenMessage<RunCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 3);
+  messageDesc(file_methods_event_v1_event, 4);
 
 /**
  * @generated from message methods.event.v1.AnswerCommand
@@ -318,7 +350,7 @@ export type AnswerCommand = Message<"methods.event.v1.AnswerCommand"> & {
  * Use `create(AnswerCommandSchema)` to create a new message.
  */
 export const AnswerCommandSchema: GenMessage<AnswerCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 4);
+  messageDesc(file_methods_event_v1_event, 5);
 
 /**
  * @generated from message methods.event.v1.AssignCommand
@@ -347,7 +379,7 @@ export type AssignCommand = Message<"methods.event.v1.AssignCommand"> & {
  * Use `create(AssignCommandSchema)` to create a new message.
  */
 export const AssignCommandSchema: GenMessage<AssignCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 5);
+  messageDesc(file_methods_event_v1_event, 6);
 
 /**
  * @generated from message methods.event.v1.DelegateCommand
@@ -374,7 +406,7 @@ export type DelegateCommand = Message<"methods.event.v1.DelegateCommand"> & {
  * Use `create(DelegateCommandSchema)` to create a new message.
  */
 export const DelegateCommandSchema: GenMessage<DelegateCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 6);
+  messageDesc(file_methods_event_v1_event, 7);
 
 /**
  * @generated from message methods.event.v1.CancelCommand
@@ -387,7 +419,7 @@ export type CancelCommand = Message<"methods.event.v1.CancelCommand"> & {
  * Use `create(CancelCommandSchema)` to create a new message.
  */
 export const CancelCommandSchema: GenMessage<CancelCommand> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 7);
+  messageDesc(file_methods_event_v1_event, 8);
 
 /**
  * @generated from message methods.event.v1.RunCommandReplies
@@ -404,7 +436,7 @@ export type RunCommandReplies = Message<"methods.event.v1.RunCommandReplies"> & 
  * Use `create(RunCommandRepliesSchema)` to create a new message.
  */
 export const RunCommandRepliesSchema: GenMessage<RunCommandReplies> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 8);
+  messageDesc(file_methods_event_v1_event, 9);
 
 /**
  * @generated from message methods.event.v1.RunCommandReply
@@ -438,7 +470,7 @@ export type RunCommandReply = Message<"methods.event.v1.RunCommandReply"> & {
  * Use `create(RunCommandReplySchema)` to create a new message.
  */
 export const RunCommandReplySchema: GenMessage<RunCommandReply> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 9);
+  messageDesc(file_methods_event_v1_event, 10);
 
 /**
  * Subject run.heartbeat.<node>: what the workers of one node hold, for the owner named.
@@ -469,7 +501,7 @@ export type HeldHeartbeats = Message<"methods.event.v1.HeldHeartbeats"> & {
  * Use `create(HeldHeartbeatsSchema)` to create a new message.
  */
 export const HeldHeartbeatsSchema: GenMessage<HeldHeartbeats> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 10);
+  messageDesc(file_methods_event_v1_event, 11);
 
 /**
  * @generated from message methods.event.v1.RunHeartbeat
@@ -498,7 +530,7 @@ export type RunHeartbeat = Message<"methods.event.v1.RunHeartbeat"> & {
  * Use `create(RunHeartbeatSchema)` to create a new message.
  */
 export const RunHeartbeatSchema: GenMessage<RunHeartbeat> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 11);
+  messageDesc(file_methods_event_v1_event, 12);
 
 /**
  * Core subject run.live.<shard>: revisions that readers may want to fetch.
@@ -517,7 +549,7 @@ export type LiveChanges = Message<"methods.event.v1.LiveChanges"> & {
  * Use `create(LiveChangesSchema)` to create a new message.
  */
 export const LiveChangesSchema: GenMessage<LiveChanges> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 12);
+  messageDesc(file_methods_event_v1_event, 13);
 
 /**
  * @generated from message methods.event.v1.LiveChange
@@ -544,7 +576,7 @@ export type LiveChange = Message<"methods.event.v1.LiveChange"> & {
  * Use `create(LiveChangeSchema)` to create a new message.
  */
 export const LiveChangeSchema: GenMessage<LiveChange> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 13);
+  messageDesc(file_methods_event_v1_event, 14);
 
 /**
  * Core subject run.watched, for the owners of their shards: these runs are watched step by step on the node that sends
@@ -564,7 +596,7 @@ export type WatchedRuns = Message<"methods.event.v1.WatchedRuns"> & {
  * Use `create(WatchedRunsSchema)` to create a new message.
  */
 export const WatchedRunsSchema: GenMessage<WatchedRuns> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 14);
+  messageDesc(file_methods_event_v1_event, 15);
 
 /**
  * Core subject registry.changed.<org>: caches drop what is named.
@@ -604,7 +636,7 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
  * Use `create(RegistryChangedSchema)` to create a new message.
  */
 export const RegistryChangedSchema: GenMessage<RegistryChanged> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 15);
+  messageDesc(file_methods_event_v1_event, 16);
 
 /**
  * Value of a node's entry in the nodes bucket.
@@ -642,5 +674,5 @@ export type NodeBeat = Message<"methods.event.v1.NodeBeat"> & {
  * Use `create(NodeBeatSchema)` to create a new message.
  */
 export const NodeBeatSchema: GenMessage<NodeBeat> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 16);
+  messageDesc(file_methods_event_v1_event, 17);
 
