@@ -14,6 +14,7 @@ export interface MethodView {
   readonly published_version: VersionId | null;
   readonly available_records: readonly string[];
   readonly build: { readonly state: string; readonly attempts: number; readonly error: string | null } | null;
+  readonly offered_to_agents: boolean;
   readonly created_at: string | null;
   readonly updated_at: string | null;
   readonly created_by: PartyView | null;
@@ -31,6 +32,7 @@ export function methodView(method: Method): MethodView {
     published_version: method.publishedVersion || null,
     available_records: method.availableRecords,
     build: build ? { state: build.state, attempts: build.attempts, error: build.error || null } : null,
+    offered_to_agents: method.offeredToAgents,
     created_at: timeView(method.createdAtMs),
     updated_at: timeView(method.updatedAtMs),
     created_by: partyView(method.createdBy),

@@ -42,6 +42,7 @@ import { EndpointStore } from './store/endpoint-store.ts';
 import { KeyStore } from './store/key-store.ts';
 import { LocalRunStore } from './store/local-run-store.ts';
 import { MethodStore } from './store/method-store.ts';
+import { OfferStore } from './store/offer-store.ts';
 import { OrganizationStore } from './store/organization-store.ts';
 import { Database, Reader } from './store/query.ts';
 import { RecipientStore } from './store/recipient-store.ts';
@@ -117,6 +118,7 @@ function child(
   parts.registerSingleton(KeyStore);
   parts.registerSingleton(EndpointStore);
   parts.registerSingleton(MethodStore);
+  parts.registerSingleton(OfferStore);
   parts.registerSingleton(VersionStore);
   parts.registerSingleton(CreationStore);
   parts.registerSingleton(UploadStore);

@@ -8,6 +8,7 @@ import { endpoints } from './endpoints.ts';
 import { inbox } from './inbox.ts';
 import { localRuns } from './local-runs.ts';
 import { methodLife } from './method-life.ts';
+import { offered } from './offered.ts';
 import { organizationSettled } from './organization.ts';
 import { recordings } from './recordings.ts';
 import { referencePage } from './reference-page.ts';
@@ -27,6 +28,7 @@ describe('accounts', () => {
 
   signingIn(world);
   methodLife(world);
+  offered(world);
   organizationSettled(world);
   savedAtOnce(world);
   localRuns(world);

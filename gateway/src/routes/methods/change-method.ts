@@ -1,7 +1,10 @@
-// Changes of a method that save no version: its name and agent prompt, its published version, and a retry of its build.
+// Changes of a method that save no version: its name and agent prompt, whether agents are offered it, its published
+// version, and a retry of its build.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { mayUse } from '@methods/auth/caller';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CallerRefused } from '../../callers/caller-refused.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { doerOf } from '../../plugins/request-doer.ts';
@@ -19,15 +22,23 @@ export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts,
   const common = { params: MethodParams, querystring: NoQuery };
 
   const change = {
-    ...described(spelling, 'changeMethod', "Change a method's name or agent prompt"),
+    ...described(spelling, 'changeMethod', "Change a method's name or agent prompt, or offer it to agents"),
     ...common,
     body: ChangeMethodBody,
     response: replies({ 200: Method }),
   };
   typed.patch(url, { schema: change, config }, async (request, reply) => {
-    const { display_name: displayName, agent_prompt: agentPrompt } = request.body;
+    const { display_name: displayName, agent_prompt: agentPrompt, offer_to_agents: offered } = request.body;
+    if (offered !== undefined) {
+      const { method } = await methods.offerMethod(offerRequest(request, offered));
+      reply.header('content-type', JSON_TYPE);
+      return JSON.stringify(sentMethod(method));
+    }
     if (displayName === undefined && agentPrompt === undefined) {
-      throw new ServiceError('invalid_request', 'There is nothing to change: give "display_name" or "agent_prompt".');
+      throw new ServiceError(
+        'invalid_request',
+        'There is nothing to change: give "display_name", "agent_prompt" or "offer_to_agents".',
+      );
     }
     const { method } = await methods.updateMethod({
       orgId: callerOf(request).orgId,
@@ -69,4 +80,20 @@ export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts,
     reply.code(202).header('content-type', JSON_TYPE);
     return JSON.stringify(sentMethod(method));
   });
+}
+
+/** @throws CallerRefused: what every agent of the organization may start is chosen by its admins. */
+function offerRequest(request: FastifyRequest<{ Params: { id: string } }>, offered: boolean) {
+  const caller = callerOf(request);
+  if (!mayUse(caller, 'admin')) {
+    request.refusal = 'role';
+    throw new CallerRefused('role', 'Offering a method to agents needs the role admin.');
+  }
+  if (Object.keys(request.body as object).length > 1) {
+    const message = '"offer_to_agents" comes without other fields: change those in a request of their own.';
+    throw new ServiceError('invalid_request', message, {
+      findings: [{ path: '/offer_to_agents', code: 'not_by_itself', message }],
+    });
+  }
+  return { orgId: caller.orgId, methodId: methodIdOf(request.params), offered, doer: doerOf(request) };
 }

@@ -40,6 +40,7 @@ test('a method is made of a source once for each key, with any repeat', async ()
       published_version: null,
       available_records: ['source'],
       build: null,
+      offered_to_agents: false,
       created_at: '',
       updated_at: '',
       created_by: { kind: 'user', id: '', name: method.created_by.name },

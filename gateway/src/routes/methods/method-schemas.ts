@@ -54,6 +54,13 @@ export const ChangeMethodBody = Type.Object(
   {
     display_name: Type.Optional(DisplayName),
     agent_prompt: Type.Optional(Type.String({ description: 'At most 64 KiB; an empty one takes it away.' })),
+    offer_to_agents: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether MCP clients get the published version as a tool of its own, `run_<name>`: at most 100 methods. Only ' +
+          'admins change it, in a request without other fields.',
+      }),
+    ),
   },
   { ...Closed, examples: [{ display_name: 'Greet a customer' }] },
 );
@@ -110,6 +117,7 @@ export const Method = Type.Object(
         error: { type: ['string', 'null'] },
       },
     }),
+    offered_to_agents: Type.Boolean({ description: 'Its published version is a tool of its own of MCP clients.' }),
     created_at: Time,
     updated_at: Time,
     created_by: Party,

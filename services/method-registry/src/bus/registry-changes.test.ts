@@ -76,6 +76,34 @@ describe('registry changes', { timeout: 300_000 }, () => {
     equal((await client.getVersion({ orgId, methodId, version: 'published' })).version?.versionId, versionId);
   });
 
+  test('what agents are offered names the method, when it is offered, published, renamed and withdrawn', async ({
+    signal,
+  }) => {
+    const { client } = registry;
+    const orgId = await newOrganization(client);
+    const { methodId, versionId } = await newMethod(client, orgId);
+    const about = { orgId, methodId, doer: TEST_DOER };
+    let name = 0;
+    const changes = decoder(RegistryChangedSchema);
+    for (const act of [
+      () => client.offerMethod({ ...about, offered: true }),
+      () => client.publishVersion({ ...about, versionId }),
+      () => client.updateMethod({ ...about, displayName: `Name ${++name}` }),
+      () => client.offerMethod({ ...about, offered: false }),
+    ]) {
+      let isHeard = false;
+      const subscription = listener.subscribe(registryChanged(orgId), (messages) => {
+        const found = messages.map(({ data }) => changes(Buffer.from(data)));
+        isHeard ||= found.some(({ kind, id }) => kind === 'offer' && id === methodId);
+      });
+      while (!isHeard) {
+        signal.throwIfAborted();
+        await act();
+      }
+      subscription.unsubscribe();
+    }
+  });
+
   test('ending a session names its user and its digest, and the session is unknown by then', async ({ signal }) => {
     const { accounts } = registry;
     const ann = await newMember(accounts);

@@ -31,6 +31,8 @@ export interface Method {
   readonly hasAgentPrompt: boolean;
   /** Only of a method made from a recording, which is kept. */
   readonly build: Build | null;
+  /** An admin offers it to agents as a tool of its own. */
+  readonly isOffered: boolean;
 }
 
 /**

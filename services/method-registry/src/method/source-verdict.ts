@@ -4,10 +4,14 @@ import type { Finding } from '@methods/errors/service-error';
 import { callTargets } from '@methods/method/call-targets';
 import { type Callee, compileMethod } from '@methods/method/compile';
 import type { CallTarget } from '@methods/method/compiled-method';
+import { cutText } from '@methods/method/cut-text';
 import type { Diagnostic } from '@methods/method/diagnostic';
 import { type NeededPeople, neededPeople } from '@methods/method/needed-people';
 import { displayNameFrom } from './display-name.ts';
 import type { SchemaVersion } from './method.ts';
+
+/** More is of no use to those who choose among methods by it. */
+const DESCRIPTION_MAX = 4_000;
 
 /** A called method: its interface as JSON, or why it cannot be called. */
 export type CalleeVerdict = { readonly interfaceJson: string } | 'missing' | 'cycle' | 'too_deep';
@@ -31,6 +35,9 @@ export interface SourceFacts {
   readonly features: readonly string[];
   readonly secrets: readonly string[];
   readonly targets: readonly CallTarget[];
+  /** The source's own name and description; empty where it has none. */
+  readonly name: string;
+  readonly description: string;
   /** JSON of a `Callee`; empty for workflow/1, which cannot be called. */
   readonly interfaceJson: string;
 }
@@ -48,6 +55,8 @@ export function judgeSource(bytes: Uint8Array, callees: Callees = []): SourceVer
       // Without an error only workflow/1 has no compiled form.
       schemaVersion: method?.format ?? 'workflow/1',
       displayName: displayNameFrom(method ?? historicalNames(bytes)),
+      name: method?.name ?? '',
+      description: cutText(method?.description ?? '', DESCRIPTION_MAX),
       features: method?.features ?? [],
       secrets: method?.secrets.map(({ name }) => name) ?? [],
       targets: method === null ? [] : callTargets(method),

@@ -127,7 +127,7 @@ class Search {
   private async load(methodId: MethodId, choice: VersionChoice): Promise<Found | null> {
     try {
       const { version, source } = await this.versions.find(this.caller.orgId, methodId, choice);
-      const facts = await this.known.facts(version.sha256, source, this.caller);
+      const facts = await this.known.facts(version.sha256, async () => source, this.caller);
       // workflow/1 cannot be called.
       if (facts === null || facts.interfaceJson === '') return null;
       return { versionId: version.versionId, facts, pins: version.calls };

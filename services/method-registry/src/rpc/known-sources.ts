@@ -1,4 +1,4 @@
-// The known facts of saved sources that others call. It depends only on the bytes, so it is kept by their hash.
+// The known facts of saved sources that others call or agents are offered. It depends only on the bytes, so it is kept by their hash.
 import { LRUCache } from 'lru-cache';
 import { inject, injectable } from 'tsyringe';
 import { type ForCaller, SourceThreads } from '../method/source-threads.ts';
@@ -12,17 +12,17 @@ const BYTES_AT_LEAST = 500;
 export class KnownSources {
   private readonly kept = new LRUCache<string, SourceFacts>({
     maxSize: BYTES_MAX,
-    sizeCalculation: ({ interfaceJson, targets }) =>
-      BYTES_AT_LEAST + 2 * interfaceJson.length + BYTES_A_TARGET * targets.length,
+    sizeCalculation: ({ interfaceJson, description, targets }) =>
+      BYTES_AT_LEAST + 2 * (interfaceJson.length + description.length) + BYTES_A_TARGET * targets.length,
   });
 
   constructor(@inject(SourceThreads) private readonly threads: SourceThreads) {}
 
-  /** `sha256`: of `source`. Null where the source has an error by today's rules. */
-  async facts(sha256: string, source: Uint8Array, caller: ForCaller): Promise<SourceFacts | null> {
+  /** `sha256`: of the source, which is read only if its facts are not known. Null where the source has an error by today's rules. */
+  async facts(sha256: string, read: () => Promise<Uint8Array>, caller: ForCaller): Promise<SourceFacts | null> {
     const known = this.kept.get(sha256);
     if (known !== undefined) return known;
-    const { facts } = await this.threads.judge(source, [], caller);
+    const { facts } = await this.threads.judge(await read(), [], caller);
     if (facts !== null) this.kept.set(sha256, facts);
     return facts;
   }

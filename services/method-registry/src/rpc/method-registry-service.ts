@@ -6,6 +6,7 @@ import { CreateMethod } from './create-method.ts';
 import { EnsureOrganization } from './ensure-organization.ts';
 import { FindCreation } from './find-creation.ts';
 import { Methods } from './methods.ts';
+import { Offers } from './offers.ts';
 import { ServiceKeys } from './service-keys.ts';
 import { Versions } from './versions.ts';
 
@@ -16,6 +17,7 @@ export class MethodRegistryRpcs {
     @inject(ServiceKeys) private readonly serviceKeys: ServiceKeys,
     @inject(CreateMethod) private readonly createMethod: CreateMethod,
     @inject(Methods) private readonly methods: Methods,
+    @inject(Offers) private readonly offers: Offers,
     @inject(Versions) private readonly versions: Versions,
     @inject(FindCreation) private readonly findCreation: FindCreation,
   ) {}
@@ -40,6 +42,8 @@ export class MethodRegistryRpcs {
       listVersions: (request) => this.versions.list(request),
       retryBuild: (request) => this.methods.retryBuild(request),
       updateMethod: (request) => this.methods.update(request),
+      offerMethod: (request) => this.offers.offer(request),
+      listOfferedMethods: (request, context) => this.offers.list(request, context),
       validateSource: (request, context) => this.versions.validate(request, context),
       getVersion: (request) => this.versions.get(request),
       putLock: (request) => this.versions.putLock(request),

@@ -67,6 +67,7 @@ export class Methods {
       agentPrompt: agentPrompt === undefined ? null : givenAgentPrompt(agentPrompt),
       doer: doerOf(doer),
     });
+    if (method.isOffered) this.changes.offerChanged(method);
     return { method: methodMessage(method) };
   }
 
@@ -79,6 +80,7 @@ export class Methods {
       doer: doerOf(request.doer),
     });
     this.changes.methodPublished(method);
+    if (method.isOffered) this.changes.offerChanged(method);
     return { method: methodMessage(method) };
   }
 

@@ -49,6 +49,8 @@ const acts: Record<string, (client: RegistryClient, target: Target) => Promise<u
     }),
   publishVersion: (client, target) => client.publishVersion({ doer: TEST_DOER, ...target }),
   getMethod: (client, target) => client.getMethod(target),
+  offerMethod: (client, target) => client.offerMethod({ doer: TEST_DOER, ...target, offered: true }),
+  withdrawMethod: (client, target) => client.offerMethod({ doer: TEST_DOER, ...target, offered: false }),
   getVersion: (client, target) => client.getVersion({ ...target, version: target.versionId }),
   getCurrentVersion: (client, target) => client.getVersion(target),
   getPublishedVersion: (client, target) => client.getVersion({ ...target, version: 'published' }),

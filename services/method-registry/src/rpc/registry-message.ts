@@ -17,6 +17,7 @@ export function methodMessage(method: Method): MessageInitShape<typeof MethodSch
     updatedAtMs: method.updatedAt.getTime(),
     createdBy: { ...method.createdBy },
     availableRecords: availableRecords(method),
+    offeredToAgents: method.isOffered,
     ...(method.build === null ? {} : { build: { ...method.build } }),
   };
 }

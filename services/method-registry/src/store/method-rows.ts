@@ -20,6 +20,7 @@ export interface MethodRow {
   readonly build_state: Build['state'] | null;
   readonly build_attempts: number | null;
   readonly build_error: string | null;
+  readonly is_offered: boolean;
 }
 
 export interface VersionRow {
@@ -47,11 +48,12 @@ export function methodColumns(sql: Statements): Fragment {
   return sql`m.org_id, m.method_id, m.display_name, coalesce(c.schema_version, 'method/2') as format, m.current_version,
     m.published_version, m.created_at, m.updated_at, m.created_by,
     registry.party_name(m.org_id, m.created_by) as created_by_name, m.agent_prompt is not null as has_agent_prompt,
-    b.state as build_state, b.attempts as build_attempts, b.error as build_error`;
+    b.state as build_state, b.attempts as build_attempts, b.error as build_error,
+    o.place is not null as is_offered`;
 }
 
 /**
- * The current version `c` and the build `b` of `methods m`. Lateral, so that each is a point read, however little
+ * The current version `c`, the build `b` and the offer `o` of `methods m`. Lateral, so that each is a point read, however little
  * Postgres knows of the tables: with stale statistics it reads all versions of the organization for one page.
  */
 export function methodJoins(sql: Statements): Fragment {
@@ -62,7 +64,10 @@ export function methodJoins(sql: Statements): Fragment {
     left join lateral (
       select state, attempts, error from registry.builds
       where org_id = m.org_id and method_id = m.method_id limit 1
-    ) b on true`;
+    ) b on true
+    left join lateral (
+      select place from registry.offers where org_id = m.org_id and method_id = m.method_id limit 1
+    ) o on true`;
 }
 
 /** Of `versions v` with `versionJoins`. */
@@ -98,6 +103,7 @@ export function toMethod(row: MethodRow): Method {
     createdBy: party(row.created_by, row.created_by_name),
     hasAgentPrompt: row.has_agent_prompt,
     build: state === null ? null : { state, attempts: attempts ?? 0, error: error ?? '' },
+    isOffered: row.is_offered,
   };
 }
 

@@ -22,6 +22,7 @@ import { EndpointStore } from './endpoint-store.ts';
 import { KeyStore } from './key-store.ts';
 import { LocalRunStore } from './local-run-store.ts';
 import { MethodStore } from './method-store.ts';
+import { OfferStore } from './offer-store.ts';
 import { OrganizationStore } from './organization-store.ts';
 import type { Database, Reader } from './query.ts';
 import { RecipientStore } from './recipient-store.ts';
@@ -88,6 +89,10 @@ before(async () => {
     from generate_series(1, ${ROWS}) n, generate_series(1, 3) k;
     insert into registry.publications (org_id, method_id, version_id, published_by)
     select org_id, method_id, version_id, created_by from registry.versions;
+    insert into registry.offers (org_id, method_id, place, offered_by)
+    select org_id, method_id, place, '' from (
+      select org_id, method_id, row_number() over (partition by org_id order by method_id) as place from registry.methods) m
+    where place <= 90;
     insert into registry.creation_requests (org_id, idempotency_hash, method_id, version_id)
     select org_id, sha256(method_id::bytea), method_id, current_version from registry.methods;
     insert into registry.sessions (org_id, user_id, session_sha256, expires_at)
@@ -249,6 +254,11 @@ async function methods(sql: Database, reader: Reader, turn: number): Promise<voi
   await store.list({ orgId: LARGE_ORG, search: 'nothing', page: first });
   await store.change({ orgId: LARGE_ORG, methodId, displayName: `N${turn}`, agentPrompt: null, doer: DOER });
   await store.publish({ orgId: LARGE_ORG, methodId, versionId: idOf('ver_', 15 + turn), doer: DOER });
+  const offers = new OfferStore(sql, reader);
+  const offered = { orgId: LARGE_ORG, methodId: idOf('', ROWS - turn) as MethodId, doer: DOER };
+  await offers.offer(offered);
+  await offers.list(LARGE_ORG);
+  await offers.withdraw(offered);
   const versions = new VersionStore(sql, reader);
   const source = sourceOf(turn);
   const created = new CreationStore(sql, reader);

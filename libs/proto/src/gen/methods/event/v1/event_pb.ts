@@ -610,14 +610,15 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   orgId: OrgId;
 
   /**
-   * key, method, session, member, settings or endpoint.
+   * key, method, session, member, settings, endpoint or offer.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Of the key, the method, the user of the session, the member, the endpoint; the organization for settings.
+   * Of the key, the method, the user of the session, the member, the endpoint, the method that is or was offered to
+   * agents; the organization for settings.
    *
    * @generated from field: string id = 3;
    */

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/method.proto.
  */
 export const file_methods_registry_v1_method: GenFile = /*@__PURE__*/
-  fileDesc("CiBtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZC5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSK5AgoGTWV0aG9kEhEKCW1ldGhvZF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZmb3JtYXQYBSABKAkSFwoPY3VycmVudF92ZXJzaW9uGAYgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIuCgpjcmVhdGVkX2J5GAogASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRIZChFhdmFpbGFibGVfcmVjb3JkcxgLIAMoCRIpCgVidWlsZBgMIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuQnVpbGQiNwoFQnVpbGQSDQoFc3RhdGUYASABKAkSEAoIYXR0ZW1wdHMYAiABKA0SDQoFZXJyb3IYAyABKAkitgMKB1ZlcnNpb24SEQoJbWV0aG9kX2lkGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc2hhMjU2GAQgASgJEg4KBnJlYXNvbhgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBEi4KCmNyZWF0ZWRfYnkYByABKAsyGi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlBhcnR5EhcKD3B1Ymxpc2hlZF9hdF9tcxgIIAEoARIQCghmZWF0dXJlcxgJIAMoCRIPCgdzZWNyZXRzGAogAygJEhMKC2xvY2tfc2hhMjU2GAsgASgJEg4KBnNvdXJjZRgMIAEoDBIMCgRsb2NrGA0gASgMEjYKBWNhbGxzGA4gAygLMicubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uLkNhbGxzRW50cnkSMAoMcHVibGlzaGVkX2J5GA8gASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRosCgpDYWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEisQEKClNlcnZpY2VLZXkSDgoGa2V5X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRIMCgRuYW1lGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESFQoNcmV2b2tlZF9hdF9tcxgFIAEoARIXCg9sYXN0X3VzZWRfYXRfbXMYBiABKAESLgoKY3JlYXRlZF9ieRgHIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuUGFydHliBnByb3RvMw", [file_methods_registry_v1_account]);
+  fileDesc("CiBtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZC5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSLUAgoGTWV0aG9kEhEKCW1ldGhvZF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZmb3JtYXQYBSABKAkSFwoPY3VycmVudF92ZXJzaW9uGAYgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIuCgpjcmVhdGVkX2J5GAogASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRIZChFhdmFpbGFibGVfcmVjb3JkcxgLIAMoCRIpCgVidWlsZBgMIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuQnVpbGQSGQoRb2ZmZXJlZF90b19hZ2VudHMYDSABKAgiqwEKDU9mZmVyZWRNZXRob2QSKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSEwoLdW5hdmFpbGFibGUYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgFIAEoCRIaChJyZXN1bHRfc2NoZW1hX2pzb24YBiABKAkiNwoFQnVpbGQSDQoFc3RhdGUYASABKAkSEAoIYXR0ZW1wdHMYAiABKA0SDQoFZXJyb3IYAyABKAkitgMKB1ZlcnNpb24SEQoJbWV0aG9kX2lkGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc2hhMjU2GAQgASgJEg4KBnJlYXNvbhgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBEi4KCmNyZWF0ZWRfYnkYByABKAsyGi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlBhcnR5EhcKD3B1Ymxpc2hlZF9hdF9tcxgIIAEoARIQCghmZWF0dXJlcxgJIAMoCRIPCgdzZWNyZXRzGAogAygJEhMKC2xvY2tfc2hhMjU2GAsgASgJEg4KBnNvdXJjZRgMIAEoDBIMCgRsb2NrGA0gASgMEjYKBWNhbGxzGA4gAygLMicubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uLkNhbGxzRW50cnkSMAoMcHVibGlzaGVkX2J5GA8gASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRosCgpDYWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEisQEKClNlcnZpY2VLZXkSDgoGa2V5X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRIMCgRuYW1lGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESFQoNcmV2b2tlZF9hdF9tcxgFIAEoARIXCg9sYXN0X3VzZWRfYXRfbXMYBiABKAESLgoKY3JlYXRlZF9ieRgHIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuUGFydHliBnByb3RvMw", [file_methods_registry_v1_account]);
 
 /**
  * @generated from message methods.registry.v1.Method
@@ -92,6 +92,13 @@ export type Method = Message<"methods.registry.v1.Method"> & {
    * @generated from field: methods.registry.v1.Build build = 12;
    */
   build?: Build | undefined;
+
+  /**
+   * An admin offers it to agents; it is a tool while it also has a published version that can be called.
+   *
+   * @generated from field: bool offered_to_agents = 13;
+   */
+  offeredToAgents: boolean;
 };
 
 /**
@@ -100,6 +107,57 @@ export type Method = Message<"methods.registry.v1.Method"> & {
  */
 export const MethodSchema: GenMessage<Method> = /*@__PURE__*/
   messageDesc(file_methods_registry_v1_method, 0);
+
+/**
+ * A method that agents are offered, as its published version describes it.
+ *
+ * @generated from message methods.registry.v1.OfferedMethod
+ */
+export type OfferedMethod = Message<"methods.registry.v1.OfferedMethod"> & {
+  /**
+   * @generated from field: methods.registry.v1.Method method = 1;
+   */
+  method?: Method | undefined;
+
+  /**
+   * Why it cannot be called now: not_published, not_described (workflow/1, or a source that no longer compiles) or
+   * too_large. Empty: it can, and the fields below are filled.
+   *
+   * @generated from field: string unavailable = 2;
+   */
+  unavailable: string;
+
+  /**
+   * As the source names itself.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 4;
+   */
+  description: string;
+
+  /**
+   * JSON Schemas 2020-12.
+   *
+   * @generated from field: string input_schema_json = 5;
+   */
+  inputSchemaJson: string;
+
+  /**
+   * @generated from field: string result_schema_json = 6;
+   */
+  resultSchemaJson: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.OfferedMethod.
+ * Use `create(OfferedMethodSchema)` to create a new message.
+ */
+export const OfferedMethodSchema: GenMessage<OfferedMethod> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method, 1);
 
 /**
  * @generated from message methods.registry.v1.Build
@@ -130,7 +188,7 @@ export type Build = Message<"methods.registry.v1.Build"> & {
  * Use `create(BuildSchema)` to create a new message.
  */
 export const BuildSchema: GenMessage<Build> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method, 1);
+  messageDesc(file_methods_registry_v1_method, 2);
 
 /**
  * @generated from message methods.registry.v1.Version
@@ -225,7 +283,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
  * Use `create(VersionSchema)` to create a new message.
  */
 export const VersionSchema: GenMessage<Version> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method, 2);
+  messageDesc(file_methods_registry_v1_method, 3);
 
 /**
  * @generated from message methods.registry.v1.ServiceKey
@@ -274,5 +332,5 @@ export type ServiceKey = Message<"methods.registry.v1.ServiceKey"> & {
  * Use `create(ServiceKeySchema)` to create a new message.
  */
 export const ServiceKeySchema: GenMessage<ServiceKey> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method, 3);
+  messageDesc(file_methods_registry_v1_method, 4);
 

@@ -1,0 +1,101 @@
+// The methods that an organization offers to agents: an admin chooses them, and agents' tools are made of them.
+import type { OrgId } from '@methods/base/ids';
+import type {
+  ListOfferedMethodsRequest,
+  OfferMethodRequest,
+} from '@methods/proto/registry/v1/method_registry_service_pb';
+import type { CallContext } from '@methods/rpc/call-handler';
+import { inject, injectable } from 'tsyringe';
+import { RegistryChanges } from '../bus/registry-changes.ts';
+import type { SourceFacts } from '../method/source-verdict.ts';
+import { MethodStore } from '../store/method-store.ts';
+import { type Offer, OfferStore } from '../store/offer-store.ts';
+import { VersionStore } from '../store/version-store.ts';
+import { KnownSources } from './known-sources.ts';
+import { methodMessage } from './registry-message.ts';
+import { doerOf } from './request-doer.ts';
+import { methodIdOf, orgIdOf } from './request-ids.ts';
+
+/** Of one method's inputs and result. An agent reads them all with its list of tools. */
+const SCHEMA_BYTES_MAX = 64 * 1024;
+/** Of an organization's. */
+const SCHEMAS_BYTES_MAX = 2 * 1024 * 1024;
+
+type Unavailable = 'not_published' | 'not_described' | 'too_large';
+
+interface Described {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchemaJson: string;
+  readonly resultSchemaJson: string;
+}
+
+@injectable()
+export class Offers {
+  constructor(
+    @inject(OfferStore) private readonly offers: OfferStore,
+    @inject(MethodStore) private readonly methods: MethodStore,
+    @inject(VersionStore) private readonly versions: VersionStore,
+    @inject(KnownSources) private readonly known: KnownSources,
+    @inject(RegistryChanges) private readonly changes: RegistryChanges,
+  ) {}
+
+  /** Emitted at a repeat too: the first message may have been lost. */
+  async offer(request: OfferMethodRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const methodId = methodIdOf(request.methodId);
+    const act = { orgId, methodId, doer: doerOf(request.doer) };
+    if (request.offered) await this.offers.offer(act);
+    else await this.offers.withdraw(act);
+    const { method } = await this.methods.find(orgId, methodId);
+    this.changes.offerChanged(method);
+    return { method: methodMessage(method) };
+  }
+
+  /** Those that cannot be called are listed with the reason. */
+  async list(request: ListOfferedMethodsRequest, { signal }: Pick<CallContext, 'signal'>) {
+    const orgId = orgIdOf(request.orgId);
+    const methods = [];
+    let bytesLeft = SCHEMAS_BYTES_MAX;
+    for (const offer of await this.offers.list(orgId)) {
+      signal.throwIfAborted();
+      const found = await this.described(orgId, offer, signal);
+      const bytes = typeof found === 'string' ? 0 : schemaBytes(found);
+      const described = bytes > bytesLeft ? 'too_large' : found;
+      if (described === found) bytesLeft -= bytes;
+      methods.push({
+        method: methodMessage(offer.method),
+        ...(typeof described === 'string' ? { unavailable: described } : described),
+      });
+    }
+    return { methods };
+  }
+
+  private async described(
+    orgId: OrgId,
+    { method: { methodId }, published }: Offer,
+    signal: AbortSignal,
+  ): Promise<Described | Unavailable> {
+    if (published === null) return 'not_published';
+    const { versionId, sha256 } = published;
+    const read = async () => (await this.versions.find(orgId, methodId, { kind: 'saved', versionId })).source;
+    const facts = await this.known.facts(sha256, read, { orgId, signal });
+    return facts === null || facts.interfaceJson === '' ? 'not_described' : describedBy(facts);
+  }
+}
+
+function describedBy({ name, description, interfaceJson }: SourceFacts): Described | Unavailable {
+  if (interfaceJson.length > SCHEMA_BYTES_MAX) return 'too_large';
+  const { inputSchema, resultSchema } = JSON.parse(interfaceJson) as Record<'inputSchema' | 'resultSchema', unknown>;
+  const described = {
+    name,
+    description,
+    inputSchemaJson: JSON.stringify(inputSchema),
+    resultSchemaJson: JSON.stringify(resultSchema),
+  };
+  return schemaBytes(described) > SCHEMA_BYTES_MAX ? 'too_large' : described;
+}
+
+function schemaBytes({ inputSchemaJson, resultSchemaJson }: Described): number {
+  return Buffer.byteLength(inputSchemaJson) + Buffer.byteLength(resultSchemaJson);
+}
