@@ -4,6 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type CallerSources, callerFinder } from './callers/find-caller.ts';
+import { addMcpRoutes } from './mcp/mcp-routes.ts';
 import { addCallerFields } from './plugins/caller.ts';
 import { addRouteTable } from './plugins/caller-access.ts';
 import { addCallerScope } from './plugins/caller-scope.ts';
@@ -178,6 +179,9 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addWorkerRoutes(scope, parts);
     addUsageRoutes(scope, parts);
     addUploadLinks(scope, parts);
+  });
+  await addCallerScope(app, 'mcp', callers, (scope) => {
+    addMcpRoutes(scope, { ...runParts, largeBodies });
   });
   await addCallerScope(app, 'upload', callers, (scope) => {
     addUploadContent(scope, parts);

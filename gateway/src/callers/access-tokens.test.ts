@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { newSigningKey, type TestAlgorithm } from '@methods/test/harness/test-issuer';
 import { until } from '@methods/test/harness/until';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
-import { MACHINE, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
-import { MCP, type ProbeFixture, probeFixture } from '../testing/probe.fixture.ts';
+import { MACHINE, MCP, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
+import { type ProbeFixture, probeFixture } from '../testing/probe.fixture.ts';
 import { turnedClock } from '../testing/turned-clock.fixture.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -4,7 +4,7 @@ import type { GuardedSurface } from './surface.ts';
 
 export function challengeOf(surface: GuardedSurface, mcpUrl: string | null): string {
   if (surface === 'upload') return 'WorkflowUpload';
-  if (surface !== 'api' || mcpUrl === null) return 'Bearer';
+  if ((surface !== 'api' && surface !== 'mcp') || mcpUrl === null) return 'Bearer';
   const { origin } = new URL(mcpUrl);
   return `Bearer resource_metadata="${origin}${resourceMetadataPath(mcpUrl)}", scope="${CLIENT_SCOPES.join(' ')}"`;
 }

@@ -75,12 +75,14 @@ function keyCaller({ registry, keyUses }: CallerSources, text: string, ip: strin
 function tokenCaller(sources: CallerSources, from: Origin, token: string, surface: GuardedSurface): Soon<Caller> {
   const { accessTokens, accounts, noOrganization } = sources;
   if (accessTokens === null) throw new CallerRefused('tokens_not_taken');
-  return then(accessTokens.verify(token), ({ forMachines, identity }) => {
-    // A token of an MCP client opens what people see, and neither runs methods as a program nor replaces the CLI.
-    if (!forMachines && surface !== 'api') throw new CallerRefused('token_audience');
+  return then(accessTokens.verify(token), ({ forMachines, forMcp, identity }) => {
+    // A token of an MCP client opens what people see, and neither runs methods as a program nor replaces the CLI. A
+    // token for programs is not accepted from an MCP client, which could have been given it for something else.
+    const accepted = surface === 'mcp' ? forMcp : forMachines || surface === 'api';
+    if (!accepted) throw new CallerRefused('token_audience');
     if (identity === null) throw new CallerRefused('no_organization', noOrganization);
     return then(accounts.memberOf(identity, from), (member) =>
-      userCaller(member, forMachines ? 'machine_token' : 'mcp_token'),
+      userCaller(member, surface === 'mcp' || !forMachines ? 'mcp_token' : 'machine_token'),
     );
   });
 }

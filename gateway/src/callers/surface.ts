@@ -3,9 +3,10 @@ import type { Role } from '@methods/auth/caller';
 
 /**
  * service: programs, by service key or by a person's machine token. cli: machine tokens only. api: people, by machine
- * or MCP token or by the dashboard's cookie. upload: an upload's own token. public: everyone, without authentication.
+ * or MCP token or by the dashboard's cookie. mcp: MCP tokens only. upload: an upload's own token. public: everyone, without
+ * authentication.
  */
-export type Surface = 'public' | 'service' | 'cli' | 'api' | 'upload';
+export type Surface = 'public' | 'service' | 'cli' | 'api' | 'mcp' | 'upload';
 
 /** A surface whose routes need a caller. */
 export type GuardedSurface = Exclude<Surface, 'public'>;
@@ -36,6 +37,8 @@ export function isOfSurface(surface: GuardedSurface, url: string): boolean {
       return url.startsWith('/v1/');
     case 'cli':
       return url.startsWith('/api/cli/');
+    case 'mcp':
+      return url === '/mcp';
     case 'upload':
       return /^\/api\/workflow-uploads\/:id\//.test(url);
     case 'api':

@@ -54,6 +54,7 @@ const SECURITY: Readonly<Record<GuardedSurface, Record<string, string[]>[]>> = {
   service: [{ serviceKey: [] }, { accessToken: [] }],
   cli: [{ accessToken: [] }],
   api: [{ accessToken: [] }, { session: [] }],
+  mcp: [{ accessToken: [] }],
   upload: [{ uploadToken: [] }],
 };
 

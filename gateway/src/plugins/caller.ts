@@ -15,6 +15,10 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Why the caller was refused, for the log. */
     refusal: RefusalReason | null;
+    /** Name and version of the MCP client, as it reports them; empty: none is known. */
+    clientName: string;
+    /** The tool that an MCP client called, for the log. */
+    tool: string | null;
   }
   interface FastifyInstance {
     /**
@@ -29,6 +33,8 @@ declare module 'fastify' {
 export function addCallerFields(app: FastifyInstance): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('refusal', null);
+  app.decorateRequest('clientName', '');
+  app.decorateRequest('tool', null);
 }
 
 export interface CallerOptions {

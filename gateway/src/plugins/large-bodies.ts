@@ -1,10 +1,11 @@
 // Bounds large bodies, so that those of one organization do not delay others: limits the bytes of them that an
 // organization has here at a time, and parses them as long work, in which organizations take turns. The limit for
 // sources is lower, since the method registry would refuse more of them, at the cost of having read them.
-import { callerId } from '@methods/auth/caller';
+import { type Caller, callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
-import type { FastifyInstance } from 'fastify';
+import type { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type LongWork, undivided } from '../turns/long-work.ts';
 import { callerOf } from './caller.ts';
 
@@ -53,13 +54,27 @@ export function addLargeBodies(scope: FastifyInstance, largeBodies: LargeBodies)
     if (!(bytes > LARGE_BODY_BYTES) || bytes > request.routeOptions.bodyLimit) return done();
     const caller = callerOf(request);
     if (request.routeOptions.config.source) {
-      const place = largeBodies.sources.take(caller.orgId, callerId(caller));
-      if (!place.ok) return done(overShare('large sources', place, SOURCE_RETRY_MS));
-      reply.raw.once('close', place.leave);
+      const refused = refusedSource(caller, reply, largeBodies);
+      if (refused !== null) return done(refused);
     }
     const place = largeBodies.bytes.take(caller.orgId, '', bytes);
     if (!place.ok) return done(overShare('bytes of request bodies', place));
     reply.raw.once('close', place.leave);
     done();
   });
+}
+
+/** Before a source goes to the registry that came with a request for any tool. @throws ServiceError over its share */
+export function enterSource(request: FastifyRequest, reply: FastifyReply, largeBodies: LargeBodies): void {
+  if (request.bodyBytes <= LARGE_BODY_BYTES) return;
+  const refused = refusedSource(callerOf(request), reply, largeBodies);
+  if (refused !== null) throw refused;
+}
+
+/** Null: the source has a place until the reply is sent. */
+function refusedSource(caller: Caller, reply: FastifyReply, { sources }: LargeBodies): ServiceError | null {
+  const place = sources.take(caller.orgId, callerId(caller));
+  if (!place.ok) return overShare('large sources', place, SOURCE_RETRY_MS);
+  reply.raw.once('close', place.leave);
+  return null;
 }

@@ -8,7 +8,7 @@ import { clientAddress } from '../callers/client-address.ts';
 
 export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { caller, errorCode, refusal, params } = request;
+    const { caller, errorCode, refusal, params, tool, clientName } = request;
     const runId = (params as { id?: unknown } | undefined)?.id;
     logger.info(
       {
@@ -16,6 +16,8 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
         method: request.method,
         route: request.routeOptions.url ?? 'none',
         status: reply.statusCode,
+        ...(tool === null ? {} : { tool }),
+        ...(clientName === '' ? {} : { client: clientName }),
         ...(errorCode === null ? {} : { code: errorCode }),
         ...(refusal === null ? {} : { refusal }),
         ...(caller === null ? {} : nameOf(caller)),

@@ -44,7 +44,7 @@ export function addUnreadReplies(scope: FastifyInstance, replies: UnreadReplies)
   });
   scope.addHook('onSend', (request, reply, payload: unknown, done) => {
     const bytes = sizeOf(payload);
-    if (bytes === null) watchStream(reply, replies.clock);
+    if (bytes === null && !isEventStream(reply)) watchStream(reply, replies.clock);
     if (bytes === null || bytes <= SMALL_BYTES || request.caller === null) return done(null, payload);
     const place = replies.take(request.caller, bytes);
     if (!place.ok && request.method === 'GET') return done(overShare('bytes of replies', place));
@@ -64,9 +64,13 @@ function sizeOf(payload: unknown): number | null {
   return Buffer.isBuffer(payload) ? payload.length : null;
 }
 
-/** A reply in parts waits for its reader, which must read some of it. Event streams ensure that themselves. */
-function watchStream(reply: FastifyReply, clock: Clock): void {
-  if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return;
+/** The event streams of runs look after their readers themselves. */
+function isEventStream(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type')).startsWith('text/event-stream');
+}
+
+/** A reply in parts waits for its reader, which must read some of it. */
+export function watchStream(reply: FastifyReply, clock: Clock): void {
   const { raw } = reply;
   let sentBytes = 0;
   const look = () => {

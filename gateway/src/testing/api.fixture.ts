@@ -14,7 +14,7 @@ import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
 import { DescribedReplies } from './described-replies.fixture.ts';
 import { FollowedEvents } from './followed-events.fixture.ts';
-import { issuerConfig, keptLog, MACHINE, PUBLIC_URL } from './issuer-config.fixture.ts';
+import { issuerConfig, keptLog, MACHINE, MCP, PUBLIC_URL } from './issuer-config.fixture.ts';
 
 export interface ApiFixture extends AsyncDisposable {
   readonly port: number;
@@ -78,7 +78,7 @@ async function openApi(
       listen: { host: '127.0.0.1', port: 0 },
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: null,
-      mcpUrl: null,
+      mcpUrl: MCP,
       issuer: issuerConfig(issuer),
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],

@@ -6,6 +6,8 @@ import type { IssuerConfig } from '../config.ts';
 export const PUBLIC_URL = 'http://127.0.0.1:8080';
 /** The audience of programs' tokens. */
 export const MACHINE = `${PUBLIC_URL}/api`;
+/** The audience of MCP clients' tokens. */
+export const MCP = `${PUBLIC_URL}/mcp`;
 
 export function issuerConfig({ url, clientId }: TestIssuer): IssuerConfig {
   return {

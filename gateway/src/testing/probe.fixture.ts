@@ -21,10 +21,8 @@ import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
 import { LongWork } from '../turns/long-work.ts';
-import { issuerConfig, keptLog, PUBLIC_URL } from './issuer-config.fixture.ts';
+import { issuerConfig, keptLog, MCP, PUBLIC_URL } from './issuer-config.fixture.ts';
 import { RegistryPeer } from './registry-peer.fixture.ts';
-
-export const MCP = `${PUBLIC_URL}/mcp`;
 
 /** One probe a surface and role, for example GET /api/viewer. */
 const SURFACES = { service: '/v1', cli: '/api/cli', api: '/api' } as const;

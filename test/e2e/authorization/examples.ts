@@ -20,7 +20,7 @@ export interface ExampleRow {
   /** How a request for what is not there is answered, where that is no 404. */
   readonly absent?: 200;
   /** How a request for what is there may be answered, where even that is refused. */
-  readonly present?: 400 | 404;
+  readonly present?: 400 | 404 | 405;
   /** What it names takes nothing any more. */
   readonly closed?: true;
 }
@@ -167,6 +167,38 @@ const record = (methodId: string, versionId: string) => ({
   body: { workflow_id: methodId, version_id: versionId, sequence: 1, inspection: { status: 'succeeded' } },
 });
 
+const MCP: Rows = {
+  'POST /mcp': [
+    { request: () => called('list_methods', {}) },
+    { request: ({ methodId }) => called('get_method', { method_id: methodId }), absent: 200 },
+    {
+      request: ({ versionId }, _fresh, own) =>
+        called('get_method_source', { method_id: own.methodId, version: versionId }),
+      absent: 200,
+    },
+  ],
+  // The streams and sessions of an earlier protocol.
+  'GET /mcp': [{ request: () => ({ path: '/mcp' }), present: 405 }],
+  'DELETE /mcp': [{ request: () => ({ path: '/mcp' }), present: 405 }],
+};
+
+/** A tool, as a client of the 2026-07-28 era calls it. */
+function called(name: string, args: object): Example {
+  const [meta, era] = ['io.modelcontextprotocol/', '2026-07-28'];
+  const _meta = { [`${meta}protocolVersion`]: era, [`${meta}clientCapabilities`]: {} };
+  const params = { name, arguments: args, _meta };
+  return {
+    path: '/mcp',
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': era,
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    },
+  };
+}
+
 const CALLER_FILES: Rows = {
   'POST /v1/files': one(() => ({ path: '/v1/files', bytes: RECORDING })),
   // Only the key that sent a file sees it.
@@ -274,6 +306,7 @@ export const EXAMPLES: Rows = {
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
   ...QUESTIONS,
+  ...MCP,
   ...EVENTS,
   ...CALLER_METHODS,
   ...CALLER_FILES,

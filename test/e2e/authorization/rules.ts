@@ -26,6 +26,7 @@ const TAKES: Readonly<Record<Exclude<Surface, 'public'>, readonly CredentialKind
   service: ['service key', 'machine token'],
   cli: ['machine token'],
   api: ['machine token', 'mcp token', 'session'],
+  mcp: ['mcp token'],
   upload: ['upload token'],
 };
 const ROLES: readonly Role[] = ['viewer', 'member', 'admin'];
@@ -58,6 +59,7 @@ export function ruleOf({
 function surfaceOf(url: string): Surface {
   if (/^\/v1\//.test(url)) return 'service';
   if (/^\/api\/cli\//.test(url)) return 'cli';
+  if (url === '/mcp') return 'mcp';
   if (url === '/api/workflow-uploads/:id/content') return 'upload';
   return /^\/api\//.test(url) ? 'api' : 'public';
 }
@@ -67,6 +69,8 @@ function surfaceOf(url: string): Surface {
  * be a viewer: its run decides.
  */
 function roleFor(method: string, url: string): Role {
+  // Each tool has its own role.
+  if (url === '/mcp') return 'viewer';
   if (/^\/api\/questions\b/.test(url) || /\/runs\/:id\/answer$/.test(url)) return 'viewer';
   if (/^\/api\/(keys|endpoints|audit)\b/.test(url)) return 'admin';
   if (!isUnsafe(method) || url.endsWith('/validate')) return 'viewer';

@@ -2,7 +2,7 @@
 import type { Stack } from '../stack.ts';
 
 /** What differs between the parts of the interface is which credentials they take. */
-export type Surface = 'public' | 'service' | 'cli' | 'api' | 'upload';
+export type Surface = 'public' | 'service' | 'cli' | 'api' | 'mcp' | 'upload';
 export type Role = 'viewer' | 'member' | 'admin';
 
 export interface RunningRoute {

@@ -1,17 +1,15 @@
 // /api/cli/methods: the command line saves methods and versions, and reads them with their exact source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
-import type { Version } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { doerOf } from '../../plugins/request-doer.ts';
-import { findingView } from '../../views/finding-view.ts';
 import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
 import { keyHash, type MethodRouteParts, methodIdOf, noteSourceShown, utf8 } from '../methods/method-parts.ts';
 import { MethodParams, SourceVersion } from '../methods/method-schemas.ts';
+import { readVersion } from '../methods/read-versions.ts';
+import { savedVersion, savedView } from '../methods/save-version.ts';
 import type { Spelling } from '../methods/spelling.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { namesTag, sourceTag } from '../source-tag.ts';
@@ -53,7 +51,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     if (version === undefined)
       throw new ServiceError('idempotency_conflict', 'This key made a method without a source.');
     reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
-    return savedJson({ version, created, warnings });
+    return JSON.stringify(spelledCli(savedView({ version, created, warnings })));
   });
 
   const read = {
@@ -63,18 +61,13 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     response: replies({ 200: spelledCliShape(SourceVersion), 304: Unchanged }),
   };
   typed.get(`${url}/:id`, { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const methodId = methodIdOf(request.params);
-    const { version: asked = '' } = request.query;
-    if (asked !== '' && !isId('ver', asked)) throw new ServiceError('not_found', 'There is no such version.');
-    const { version } = await methods.getVersion({ orgId, methodId, version: asked });
-    if (version === undefined) throw new ServiceError('internal');
+    const version = await readVersion(request, parts, methodIdOf(request.params), request.query.version);
     const tag = sourceTag(version.sha256);
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
     noteSourceShown(request, parts, version.versionId);
     reply.header('content-type', JSON_TYPE);
-    const told = await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
+    const told = await parts.sourceInterfaces.fieldsJson({ orgId: callerOf(request).orgId, ...version });
     return versionJson(spelledCli({ ...versionView(version), source: sourceText(version) }), told);
   });
 
@@ -90,39 +83,11 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
   };
   typed.post(`${url}/:id`, { schema: save, config: { access: 'member', source: true } }, async (request, reply) => {
     const { workflow, base_version: baseVersion, reason } = request.body;
-    const reached = await methods
-      .saveVersion({
-        orgId: callerOf(request).orgId,
-        methodId: methodIdOf(request.params),
-        baseVersion,
-        source: utf8(workflow),
-        reason,
-        doer: doerOf(request),
-      })
-      .catch(refuseAsWorkflow);
-    const { version, created, warnings } = reached;
-    if (version === undefined) throw new ServiceError('internal');
-    reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
-    return savedJson({ version, created, warnings });
+    const version = { methodId: methodIdOf(request.params), baseVersion, source: workflow, reason };
+    const saved = await savedVersion(request, parts, version).catch(refuseAsWorkflow);
+    reply.code(saved.created ? 201 : 200).header('content-type', JSON_TYPE);
+    return JSON.stringify(spelledCli(saved));
   });
-}
-
-interface Saved {
-  readonly version: Version;
-  readonly created: boolean;
-  readonly warnings: readonly Finding[];
-}
-
-function savedJson({ version, created, warnings }: Saved): string {
-  const fields = {
-    method_id: version.methodId,
-    version_id: version.versionId,
-    sha256: version.sha256,
-    schema_version: version.schemaVersion,
-    created,
-    warnings: warnings.map(findingView),
-  };
-  return JSON.stringify(spelledCli(fields));
 }
 
 /** A fault of the whole source is reported for the field it came in. */

@@ -2,12 +2,15 @@
 // version, and a retry of its build.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { mayUse } from '@methods/auth/caller';
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { doerOf } from '../../plugins/request-doer.ts';
+import type { MethodView } from '../../views/method-view.ts';
 import { refuseFields } from '../no-fields.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
@@ -28,27 +31,13 @@ export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts,
     response: replies({ 200: Method }),
   };
   typed.patch(url, { schema: change, config }, async (request, reply) => {
-    const { display_name: displayName, agent_prompt: agentPrompt, offer_to_agents: offered } = request.body;
-    if (offered !== undefined) {
-      const { method } = await methods.offerMethod(offerRequest(request, offered));
-      reply.header('content-type', JSON_TYPE);
-      return JSON.stringify(sentMethod(method));
-    }
-    if (displayName === undefined && agentPrompt === undefined) {
-      throw new ServiceError(
-        'invalid_request',
-        'There is nothing to change: give "display_name", "agent_prompt" or "offer_to_agents".',
-      );
-    }
-    const { method } = await methods.updateMethod({
-      orgId: callerOf(request).orgId,
-      methodId: methodIdOf(request.params),
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(agentPrompt === undefined ? {} : { agentPrompt }),
-      doer: doerOf(request),
-    });
+    const { offer_to_agents: offered, ...change } = request.body;
+    const method =
+      offered === undefined
+        ? await changedMethod(request, parts, methodIdOf(request.params), change)
+        : sentMethod((await methods.offerMethod(offerRequest(request, offered))).method);
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify(sentMethod(method));
+    return JSON.stringify(method);
   });
 
   const publish = {
@@ -58,14 +47,9 @@ export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts,
     response: replies({ 200: Method }),
   };
   typed.post(`${url}/publish`, { schema: publish, config }, async (request, reply) => {
-    const { method } = await methods.publishVersion({
-      orgId: callerOf(request).orgId,
-      methodId: methodIdOf(request.params),
-      versionId: request.body.version_id,
-      doer: doerOf(request),
-    });
+    const method = await publishedMethod(request, parts, methodIdOf(request.params), request.body.version_id);
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify(sentMethod(method));
+    return JSON.stringify(method);
   });
 
   const retry = {
@@ -96,4 +80,39 @@ function offerRequest(request: FastifyRequest<{ Params: { id: string } }>, offer
     });
   }
   return { orgId: caller.orgId, methodId: methodIdOf(request.params), offered, doer: doerOf(request) };
+}
+
+/** The method after a change of its name or agent prompt. @throws ServiceError for what refuses it */
+export async function changedMethod(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  methodId: MethodId,
+  { display_name: displayName, agent_prompt: agentPrompt }: Omit<Static<typeof ChangeMethodBody>, 'offer_to_agents'>,
+): Promise<MethodView> {
+  if (displayName === undefined && agentPrompt === undefined) {
+    throw new ServiceError(
+      'invalid_request',
+      'There is nothing to change: give "display_name", "agent_prompt" or "offer_to_agents".',
+    );
+  }
+  const { method } = await methods.updateMethod({
+    orgId: callerOf(request).orgId,
+    methodId,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(agentPrompt === undefined ? {} : { agentPrompt }),
+    doer: doerOf(request),
+  });
+  return sentMethod(method);
+}
+
+/** The method once this version is published. @throws not_found */
+export async function publishedMethod(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  methodId: MethodId,
+  versionId: VersionId,
+): Promise<MethodView> {
+  const doer = doerOf(request);
+  const { method } = await methods.publishVersion({ orgId: callerOf(request).orgId, methodId, versionId, doer });
+  return sentMethod(method);
 }

@@ -1,9 +1,8 @@
 // POST /api/methods: a method of a source, an agent prompt, both, or a finished upload; once for each key.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
@@ -15,7 +14,6 @@ import { CreatedMethod, CreateMethodBody } from './method-schemas.ts';
 import { described, type Spelling, spelled, spelledShape } from './spelling.ts';
 
 export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
-  const { methods } = parts.registryCalls;
   const created = spelledShape(CreatedMethod, spelling);
   const schema = {
     ...described(spelling, 'createMethod', 'Create a method'),
@@ -32,31 +30,39 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
     .post(`/api/${spelling.noun}`, { schema, config: { access: 'member', source: true } }, async (request, reply) => {
-      const { orgId } = callerOf(request);
-      const { body } = request;
-      const idempotencyHash = keyHash(body.idempotency_key);
-      const refusal = contentRefusal(body);
-      const made =
-        refusal === null
-          ? await methods.createMethod({
-              orgId,
-              idempotencyHash,
-              displayName: body.display_name ?? '',
-              source: utf8(body.source ?? ''),
-              agentPrompt: body.agent_prompt ?? '',
-              uploadId: body.upload_id ?? '',
-              doer: doerOf(request),
-            })
-          : await earlierOr(refusal, orgId, idempotencyHash);
+      const made = await createdMethod(request, parts, request.body);
       reply.code(made.created ? 201 : 200).header('content-type', JSON_TYPE);
-      const fields = { method: sentMethod(made.method), created: made.created };
-      return JSON.stringify(spelled({ ...fields, warnings: made.warnings.map(findingView) }, spelling));
+      return JSON.stringify(spelled(made, spelling));
     });
+}
+
+/** The method of a key, made now or before. @throws ServiceError for what refuses it */
+export async function createdMethod(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  asked: Static<typeof CreateMethodBody>,
+) {
+  const { orgId } = callerOf(request);
+  const idempotencyHash = keyHash(asked.idempotency_key);
+  const refusal = contentRefusal(asked);
+  const made =
+    refusal === null
+      ? await methods.createMethod({
+          orgId,
+          idempotencyHash,
+          displayName: asked.display_name ?? '',
+          source: utf8(asked.source ?? ''),
+          agentPrompt: asked.agent_prompt ?? '',
+          uploadId: asked.upload_id ?? '',
+          doer: doerOf(request),
+        })
+      : await earlierOr(refusal);
+  return { method: sentMethod(made.method), created: made.created, warnings: made.warnings.map(findingView) };
 
   // A key that has made a method gets it, even if the request would be refused today.
-  async function earlierOr(refusal: ServiceError, orgId: OrgId, idempotencyHash: Buffer) {
+  async function earlierOr(refused: ServiceError) {
     const { method } = await methods.findCreation({ orgId, idempotencyHash });
-    if (method === undefined) throw refusal;
+    if (method === undefined) throw refused;
     return { method, created: false, warnings: [] };
   }
 }

@@ -1,7 +1,9 @@
 // GET of methods: the list, one of them, its agent prompt, and what a creation key made.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { methodView } from '../../views/method-view.ts';
@@ -21,7 +23,6 @@ import { described, type Spelling } from './spelling.ts';
 
 export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
-  const { methods } = parts.registryCalls;
   const url = `/api/${spelling.noun}`;
   const config = { access: 'viewer' } as const;
 
@@ -31,10 +32,8 @@ export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, 
     response: replies({ 200: pageOf(Method) }),
   };
   typed.get(url, { schema: list, config, preValidation: readLimit }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const page = await methods.listMethods({ orgId, search: request.query.q ?? '', ...pageRequest(request.query) });
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify({ items: page.methods.map(methodView), next_cursor: page.nextCursor || null });
+    return JSON.stringify(await methodPage(request, parts, request.query));
   });
 
   const one = {
@@ -44,10 +43,8 @@ export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, 
     response: replies({ 200: Method }),
   };
   typed.get(`${url}/:id`, { schema: one, config }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const { method } = await methods.getMethod({ orgId, methodId: methodIdOf(request.params) });
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify(sentMethod(method));
+    return JSON.stringify((await readMethod(request, parts, methodIdOf(request.params))).method);
   });
 
   const prompt = {
@@ -57,11 +54,31 @@ export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, 
     response: replies({ 200: AgentPrompt }),
   };
   typed.get(`${url}/:id/agent-prompt`, { schema: prompt, config }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const { agentPrompt } = await methods.getMethod({ orgId, methodId: methodIdOf(request.params) });
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify({ agent_prompt: agentPrompt || null });
+    const { agentPrompt } = await readMethod(request, parts, methodIdOf(request.params));
+    return JSON.stringify({ agent_prompt: agentPrompt });
   });
+}
+
+/** A page of methods, the newest first. */
+export async function methodPage(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  query: Static<typeof ListQuery>,
+) {
+  const { orgId } = callerOf(request);
+  const page = await methods.listMethods({ orgId, search: query.q ?? '', ...pageRequest(query) });
+  return { items: page.methods.map(methodView), next_cursor: page.nextCursor || null };
+}
+
+/** A method and its instructions for agents, null where it has none. @throws not_found */
+export async function readMethod(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  methodId: MethodId,
+) {
+  const { method, agentPrompt } = await methods.getMethod({ orgId: callerOf(request).orgId, methodId });
+  return { method: sentMethod(method), agentPrompt: agentPrompt || null };
 }
 
 /** GET /api/workflow-creation-requests/:sha256, which has only one name. */

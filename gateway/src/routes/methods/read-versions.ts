@@ -1,8 +1,9 @@
 // GET of a method's versions: the list, and one with its exact source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isId } from '@methods/base/ids';
+import { isId, type MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { Version } from '@methods/proto/registry/v1/method_pb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
@@ -43,15 +44,23 @@ export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts,
     response: replies({ 200: spelledShape(SourceVersion, spelling) }),
   };
   typed.get(`${url}/:version_id`, { schema: one, config }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const methodId = methodIdOf(request.params);
-    const { version_id: versionId } = request.params;
-    if (!isId('ver', versionId)) throw new ServiceError('not_found', 'There is no such version.');
-    const { version } = await methods.getVersion({ orgId, methodId, version: versionId });
-    if (version === undefined) throw new ServiceError('internal');
+    const version = await readVersion(request, parts, methodIdOf(request.params), request.params.version_id);
     noteSourceShown(request, parts, version.versionId);
     reply.header('content-type', JSON_TYPE);
-    const told = await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
+    const told = await parts.sourceInterfaces.fieldsJson({ orgId: callerOf(request).orgId, ...version });
     return versionJson(spelled({ ...versionView(version), source: sourceText(version) }, spelling), told);
   });
+}
+
+/** A saved version; by default the current one. @throws not_found */
+export async function readVersion(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  methodId: MethodId,
+  asked = '',
+): Promise<Version> {
+  if (asked !== '' && !isId('ver', asked)) throw new ServiceError('not_found', 'There is no such version.');
+  const { version } = await methods.getVersion({ orgId: callerOf(request).orgId, methodId, version: asked });
+  if (version === undefined) throw new ServiceError('internal');
+  return version;
 }

@@ -1,6 +1,6 @@
 // POST /api/methods/validate: what saving a source would find. Saves nothing.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { findingView } from '../../views/finding-view.ts';
@@ -22,11 +22,19 @@ export function addValidateSource(scope: FastifyInstance, parts: MethodRoutePart
       `/api/${spelling.noun}/validate`,
       { schema, config: { access: 'viewer', source: true } },
       async (request, reply) => {
-        const { orgId } = callerOf(request);
-        const source = utf8(request.body.source);
-        const { ok, findings } = await parts.registryCalls.methods.validateSource({ orgId, source });
+        const validation = await validatedSource(request, parts, request.body.source);
         reply.header('content-type', JSON_TYPE);
-        return JSON.stringify({ ok, diagnostics: findings.map(findingView) });
+        return JSON.stringify(validation);
       },
     );
+}
+
+/** What saving this source would find. */
+export async function validatedSource(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  source: string,
+) {
+  const { ok, findings } = await methods.validateSource({ orgId: callerOf(request).orgId, source: utf8(source) });
+  return { ok, diagnostics: findings.map(findingView) };
 }

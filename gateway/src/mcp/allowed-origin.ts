@@ -1,0 +1,30 @@
+// Refuses requests to /mcp that a page of another site could have caused: by its Origin, and by a Host that is not this
+// server's, which a name that was pointed here would give (DNS rebinding).
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Routes of `scope`. `addresses`: where clients and people reach this server. */
+export function addAllowedOrigin(scope: FastifyInstance, addresses: readonly string[]): void {
+  const urls = addresses.map((address) => new URL(address));
+  const origins = new Set(urls.map(({ origin }) => origin));
+  const hosts = new Set(urls.map(({ hostname }) => hostname));
+  // On one's own machine these names are one.
+  if (LOOPBACK.some((name) => hosts.has(name))) for (const name of LOOPBACK) hosts.add(name);
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const { origin } = request.headers;
+    const isOurs = hosts.has(hostnameOf(request.host));
+    if (isOurs && (origin === undefined || origins.has(origin))) return done();
+    request.refusal = 'foreign_origin';
+    const message = isOurs
+      ? 'Pages of other sites may not use this MCP server.'
+      : 'The Host header does not name this MCP server.';
+    done(new ServiceError('forbidden', message));
+  });
+}
+
+/** Without the port; empty for a text that is no host. */
+function hostnameOf(host: string): string {
+  return /^(\[[0-9a-f:.]+\]|[^:@/\s]+)(:\d*)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,82 @@
+// /mcp: the methods and runs of an organization as tools for agents, in both eras of the protocol at one URL. Nothing is
+// kept between requests: each has its token and is served by a protocol server of its own.
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE } from '../plugins/error-reply.ts';
+import { watchStream } from '../plugins/unread-replies.ts';
+import { addAllowedOrigin } from './allowed-origin.ts';
+import { clientName, sessionIdFor } from './client-name.ts';
+import { protocolServer } from './protocol-server.ts';
+import type { McpParts } from './tool.ts';
+
+const INVALID_REQUEST = -32_600;
+const METHOD_NOT_ALLOWED = -32_000;
+// Fastify writes the reply's length and the connection's state itself.
+const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
+
+/** In the scope `mcp`. */
+export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
+  const { mcpUrl, publicUrl } = parts;
+  if (mcpUrl === null) return;
+  addAllowedOrigin(scope, publicUrl === null ? [mcpUrl] : [mcpUrl, publicUrl]);
+  const route = { schema: { hide: true }, config: { access: 'viewer' } } as const;
+  scope.post('/mcp', route, async (request, reply) => {
+    // A batch would be many calls for the price of one; the protocol has none since 2025-06-18.
+    if (Array.isArray(request.body)) {
+      return refuse(reply, 400, INVALID_REQUEST, 'Batches are not accepted: send one message in each request.');
+    }
+    request.clientName = clientName(request.body, request.headers['mcp-session-id']);
+    return exchange(parts, request, reply);
+  });
+  // The streams and sessions of the earlier era, which a server need not have.
+  for (const method of ['GET', 'DELETE'] as const) {
+    scope.route({
+      method,
+      url: '/mcp',
+      ...route,
+      handler: async (_request, reply) =>
+        refuse(reply.header('allow', 'POST'), 405, METHOD_NOT_ALLOWED, 'Method not allowed: use POST.'),
+    });
+  }
+}
+
+async function exchange(parts: McpParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  const handler = createMcpHandler(() => protocolServer({ request, reply, parts }), {
+    onerror: ({ name }) => parts.logger.debug({ request_id: request.id, error: name }, 'an MCP message was refused'),
+  });
+  const message = new Request('http://mcp.invalid/mcp', {
+    method: 'POST',
+    headers: messageHeaders(request),
+    signal: gone.signal,
+  });
+  const response = await handler.fetch(message, { parsedBody: request.body });
+  reply.code(response.status);
+  for (const [name, value] of response.headers) if (!OWN_HEADERS.has(name)) reply.header(name, value);
+  const sessionId = sessionIdFor(request.body);
+  if (sessionId !== null) reply.header('mcp-session-id', sessionId);
+  if (response.body === null) return reply.send();
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text());
+  watchStream(reply, parts.clock);
+  return reply.send(Readable.fromWeb(response.body as ReadableStream));
+}
+
+/** Those that the protocol reads. */
+const MESSAGE_HEADERS = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+
+function messageHeaders({ headers }: FastifyRequest): Headers {
+  const read = new Headers();
+  for (const name of MESSAGE_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') read.set(name, value);
+  }
+  return read;
+}
+
+function refuse(reply: FastifyReply, status: number, code: number, message: string): FastifyReply {
+  const body = { jsonrpc: '2.0', id: null, error: { code, message } };
+  return reply.code(status).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+}

@@ -1,0 +1,65 @@
+// What a tool's outcome and its refusals are in the protocol: a text to read, the same as structured content, and for a
+// refusal the code, the message and the findings of the HTTP interface.
+import { errorBody } from '@methods/errors/error-body';
+import type { ServiceError } from '@methods/errors/service-error';
+import type { CallToolResult, JSONObject, Tool as ListedTool } from '@modelcontextprotocol/server';
+import type { TObject } from 'typebox';
+import { Refused } from '../routes/reply-schemas.ts';
+import { markedData } from './marked-data.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+
+export function toolResult({ summary, data, text }: ToolOutcome): CallToolResult {
+  const shown = text ?? JSON.stringify(data);
+  return {
+    content: [{ type: 'text', text: `${summary}\n\n${markedData(shown)}` }],
+    structuredContent: data as JSONObject,
+  };
+}
+
+/** A refusal is a result too: the agent reads what is wrong and may try again. */
+export function refusedResult(error: ServiceError, requestId: string): CallToolResult {
+  const { body } = errorBody(error, requestId);
+  const { message = '', details } = body as { message?: string; details?: readonly object[] };
+  const findings = details === undefined ? '' : `\n\n${markedData(JSON.stringify(details))}`;
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `Refused (${error.code}): ${message}${findings}` }],
+    structuredContent: body as JSONObject,
+  };
+}
+
+const listed = new WeakMap<Tool, ListedTool>();
+
+/** As `tools/list` shows it. */
+export function listedTool(tool: Tool): ListedTool {
+  const known = listed.get(tool);
+  if (known !== undefined) return known;
+  const { name, title, description, hints } = tool;
+  const shown: ListedTool = {
+    name,
+    title,
+    description,
+    inputSchema: tool.input as unknown as ListedTool['inputSchema'],
+    outputSchema: outputSchema(tool.output),
+    annotations: {
+      title,
+      readOnlyHint: hints.readOnly,
+      destructiveHint: hints.destructive ?? false,
+      idempotentHint: hints.idempotent ?? hints.readOnly,
+      openWorldHint: false,
+    },
+  };
+  listed.set(tool, shown);
+  return shown;
+}
+
+/** Some clients check the structured content of refusals as well, so the schema allows both. */
+function outputSchema(output: TObject): NonNullable<ListedTool['outputSchema']> {
+  const { required = [], properties } = output as { required?: string[]; properties: object };
+  const schema = {
+    type: 'object',
+    properties: { ...Refused.properties, ...properties },
+    anyOf: [{ required }, { required: ['error', 'message'] }],
+  };
+  return schema as unknown as NonNullable<ListedTool['outputSchema']>;
+}

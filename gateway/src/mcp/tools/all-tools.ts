@@ -1,0 +1,12 @@
+// The built-in tools, in the order in which clients show them.
+import type { Tool } from '../tool.ts';
+import { AUTHOR_TOOLS } from './author-tools.ts';
+import { EARLIER_NAMES, METHOD_TOOLS } from './method-tools.ts';
+
+export const ALL_TOOLS: readonly Tool[] = [...METHOD_TOOLS, ...AUTHOR_TOOLS, ...EARLIER_NAMES];
+
+const BY_NAME = new Map(ALL_TOOLS.map((tool) => [tool.name, tool]));
+
+export function toolNamed(name: string): Tool | null {
+  return BY_NAME.get(name) ?? null;
+}

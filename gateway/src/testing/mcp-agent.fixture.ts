@@ -1,0 +1,116 @@
+// An agent for tests: sends one message after another to /mcp, as a client of either era would, and reads what comes
+// back, a body or events.
+import assert from 'node:assert/strict';
+
+export type Era = '2026-07-28' | '2025-11-25';
+
+export interface McpReply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Every message of the reply, in their order. */
+  // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
+  readonly messages: readonly any[];
+  /** The result of the request, or its error. */
+  // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
+  readonly last: any;
+}
+
+export interface AgentOptions {
+  readonly url: string;
+  readonly token: string | null;
+  readonly era?: Era;
+  readonly capabilities?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const AGENT = { name: 'test-agent', version: '1.2.3' };
+const META = 'io.modelcontextprotocol/';
+
+export class McpAgent {
+  private nextId = 1;
+
+  constructor(private readonly options: AgentOptions) {}
+
+  /** The params of a request with what the era puts into them. */
+  params(params: Readonly<Record<string, unknown>> = {}): object {
+    if (this.era === '2025-11-25') return params;
+    const _meta = {
+      [`${META}protocolVersion`]: this.era,
+      [`${META}clientInfo`]: AGENT,
+      [`${META}clientCapabilities`]: this.options.capabilities ?? {},
+      ...(params._meta as object | undefined),
+    };
+    return { ...params, _meta };
+  }
+
+  async request(
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+    headers: Readonly<Record<string, string>> = {},
+    signal: AbortSignal | null = null,
+  ): Promise<McpReply> {
+    const message = { jsonrpc: '2.0', id: this.nextId++, method, params: this.params(params) };
+    return this.send(JSON.stringify(message), { ...this.headersOf(method, params), ...headers }, signal);
+  }
+
+  /** The outcome of a tool: `isError`, `structuredContent` and the text. */
+  async call(name: string, args: object = {}, params: Readonly<Record<string, unknown>> = {}) {
+    const { status, last } = await this.request('tools/call', { name, arguments: args, ...params });
+    assert.equal(status, 200, JSON.stringify(last));
+    assert.ok(last.result, JSON.stringify(last));
+    const { isError = false, structuredContent: data, content } = last.result;
+    return { isError, data, text: content?.[0]?.text as string, result: last.result };
+  }
+
+  /** A result that is no refusal. */
+  async done(name: string, args: object = {}, params: Readonly<Record<string, unknown>> = {}) {
+    const outcome = await this.call(name, args, params);
+    assert.equal(outcome.isError, false, outcome.text);
+    return outcome;
+  }
+
+  async send(
+    body: string | null,
+    headers: Readonly<Record<string, string>> = {},
+    signal: AbortSignal | null = null,
+  ): Promise<McpReply> {
+    const { url, token } = this.options;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...this.options.headers,
+        ...headers,
+      },
+      body,
+      signal,
+    });
+    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    const messages = isStream ? eventsOf(text) : text === '' ? [] : [JSON.parse(text)];
+    return { status: response.status, headers: response.headers, messages, last: messages.at(-1) };
+  }
+
+  private get era(): Era {
+    return this.options.era ?? '2026-07-28';
+  }
+
+  private headersOf(method: string, params: Readonly<Record<string, unknown>>): Record<string, string> {
+    if (this.era === '2025-11-25') return method === 'initialize' ? {} : { 'mcp-protocol-version': this.era };
+    const name = params.name ?? params.uri;
+    return {
+      'mcp-protocol-version': this.era,
+      'mcp-method': method,
+      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+    };
+  }
+}
+
+function eventsOf(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)));
+}
