@@ -36,6 +36,11 @@ export function shardOfCommand(subject: string): number | null {
   return shard === undefined ? null : Number(shard);
 }
 
+/** The organization of an event's subject, or null when it is none. */
+export function orgOfEvent(subject: string): string | null {
+  return /^run\.event\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]{1,64}$/.exec(subject)?.[1] ?? null;
+}
+
 function part(text: string): string {
   if (!PART.test(text)) throw new SubjectError('not a part of a subject');
   return text;

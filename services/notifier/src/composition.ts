@@ -138,7 +138,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const intake = new RunEventIntake({
     store: (planned) => storeEvents(sql, planned),
     mails: mail !== null,
-    endpoints: (orgId) => endpoints.get(orgId),
+    endpoints: (orgId) => endpoints.known(orgId)?.answer ?? endpoints.get(orgId),
     storedEvents: (events) => storedEvents(sql, events),
     clock,
     publish: (subject, bytes) => bus.publish(subject, bytes),

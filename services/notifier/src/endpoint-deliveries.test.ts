@@ -182,6 +182,27 @@ test('events of an organization whose endpoints are unknown come again, and othe
   await ended(orgId, 1);
 });
 
+test('while the registry does not reply about an organization, events of others are stored', async () => {
+  await using server = await receiver(status(200));
+  const [orgId, known] = [newId('org'), newId('org')];
+  stack.setEndpoints(known, [endpoint(server.port)]);
+  await stack.emit(succeeded('', { orgId: known }));
+  await ended(known, 1);
+  const calls = { open: 0, begun: 0 };
+  stack.silent.set(orgId, calls);
+  await stack.emit(succeeded('', { orgId }));
+  await until('the registry is asked', () => calls.open === 1);
+  for (let n = 0; n < 3; n++) {
+    await stack.emit(succeeded('', { orgId }));
+    await stack.emit(succeeded('', { orgId: known, runId: newRunId(1) }));
+    await ended(known, n + 2);
+  }
+  assert.deepEqual(calls, { open: 1, begun: 1 }, 'all of them before the call was given up');
+  stack.silent.delete(orgId);
+  stack.setEndpoints(orgId, [endpoint(server.port)]);
+  await ended(orgId, 4);
+});
+
 test('an end waits for its question where an endpoint took that too, and for nothing where none did', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');

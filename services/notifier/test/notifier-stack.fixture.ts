@@ -1,6 +1,7 @@
 // Everything a notifier needs around it, real: Postgres, NATS, a gRPC server in the registry's place, and the
 // scheduler's end of the bus.
 import 'reflect-metadata/lite';
+import { once } from 'node:events';
 import { type KeyId, newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged, runEvent, runEventStored } from '@methods/bus/subjects';
@@ -34,6 +35,8 @@ export interface NotifierStack extends AsyncDisposable {
    * false.
    */
   setWebhookHosts(orgId: OrgId, hosts: string[], told?: boolean): void;
+  /** Organizations whose endpoints the registry is asked for without a reply, and how many such calls are open. */
+  readonly silent: Map<OrgId, { open: number; begun: number }>;
   /** The organization's endpoints from now on, announced over the bus. */
   setEndpoints(orgId: OrgId, endpoints: readonly EndpointTarget[]): void;
   /** Who gets mail, by organization; without an entry the registry names no one. Null: the registry is unavailable. */
@@ -74,7 +77,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
     WEBHOOK_CLAIM_MS: '60000',
     ...settings,
   });
-  const emitBytes = (bytes: Uint8Array) => bus.publishDurable(runEvent('org', 'run'), bytes);
+  const emitBytes = (bytes: Uint8Array, orgId = 'org') => bus.publishDurable(runEvent(orgId, 'run'), bytes);
   return {
     nats,
     database,
@@ -88,6 +91,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
       bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'endpoint', id: orgId }));
     },
     recipients: registry.recipients,
+    silent: registry.silent,
     removed: registry.removed,
     confirmed,
     environment,
@@ -96,7 +100,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
       await notifier.start();
       return notifier;
     },
-    emit: (event) => emitBytes(encodeEvent(event)),
+    emit: (event) => emitBytes(encodeEvent(event), event.orgId),
     emitBytes,
     async [Symbol.asyncDispose]() {
       await bus.stop();
@@ -142,6 +146,7 @@ class RegistryStandIn {
   readonly webhookHosts = new Map<string, string[]>();
   readonly endpoints = new Map<string, readonly EndpointTarget[]>();
   readonly recipients: NotifierStack['recipients'] = new Map();
+  readonly silent: NotifierStack['silent'] = new Map();
   readonly removed = new Set<string>();
   private server: RpcServer | null = null;
   port = 0;
@@ -154,7 +159,15 @@ class RegistryStandIn {
     const getSettings = ({ orgId }: { orgId: OrgId }) => ({
       settings: { retentionDays: 30, webhookHosts: this.webhookHosts.get(orgId) ?? [] },
     });
-    const getEndpointTargets = ({ orgId }: { orgId: OrgId }) => ({ targets: this.endpoints.get(orgId) ?? [] });
+    const getEndpointTargets = async ({ orgId }: { orgId: OrgId }, { signal }: { signal: AbortSignal }) => {
+      const calls = this.silent.get(orgId);
+      if (calls !== undefined) {
+        calls.open++;
+        calls.begun++;
+        await once(signal, 'abort').finally(() => calls.open--);
+      }
+      return { targets: this.endpoints.get(orgId) ?? [] };
+    };
     const listRecipients = ({ orgId, to, exceptUserId }: { orgId: OrgId; to: string[]; exceptUserId: string }) => {
       const named = this.recipients.get(orgId);
       if (named === null) throw new ServiceError('unavailable');

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
+import { runEvent } from '@methods/bus/subjects';
 import { silentLogger } from '@methods/logging/logger';
-import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
-import { encoder } from '@methods/rpc/message-codec';
+import { RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder, encoder } from '@methods/rpc/message-codec';
 import { until } from '@methods/test/harness/until';
 import { type NotifierDatabase, notifierDatabase } from '../../test/notifier-database.fixture.ts';
 import { type Event, succeeded } from '../../test/notifier-stack.fixture.ts';
 import { type PlannedEvent, storeEvents } from '../store/store-events.ts';
-import { RunEventIntake } from './run-event-intake.ts';
+import { RunEventIntake, type RunEventIntakeOptions } from './run-event-intake.ts';
 
 let database: NotifierDatabase;
 before(async () => {
@@ -18,32 +19,35 @@ before(async () => {
 after(() => database[Symbol.asyncDispose]());
 
 const encode = encoder(RunEventSchema);
+const decode = decoder(StoredEventsSchema);
 const URL_OF_ALL = 'https://hook.example/in';
 
 function intake(
   store = (planned: readonly PlannedEvent[]): Promise<void> => storeEvents(database.sql, planned),
   clock: Clock = systemClock,
+  endpoints: RunEventIntakeOptions['endpoints'] = () => [],
 ) {
   const fates = { acked: 0, refused: 0 };
   const storedEvents = async () => new Set<string>();
-  const endpoints = async () => [];
+  const confirmed: string[] = [];
   const parts = {
     store,
     mails: false,
     endpoints,
     storedEvents,
     clock,
-    publish: () => true,
+    publish: (_subject: string, bytes: Uint8Array) => confirmed.push(...decode(Buffer.from(bytes)).outboxIds) > 0,
     onStored: () => {},
     logger: silentLogger,
   };
   const taking = new RunEventIntake(parts);
   const message = (event: Event) => ({
+    subject: runEvent(event.orgId ?? '', 'run'),
     data: encode(event),
     ack: () => void fates.acked++,
     nak: () => void fates.refused++,
   });
-  return { taking, fates, take: (events: readonly Event[]) => taking.take(events.map(message)) };
+  return { taking, fates, confirmed, take: (events: readonly Event[]) => taking.take(events.map(message)) };
 }
 
 /** Before Postgres's first day: it decodes well, and no statement stores it. */
@@ -59,6 +63,52 @@ test('an event that Postgres refuses is not stored, and takes no other one with 
   const [row] = await database.sql<{ count: number }[]>`
     select count(*)::int as count from notifier.deliveries where org_id = ${orgId}`;
   assert.equal(row?.count, 100);
+});
+
+test('an organization whose endpoints are unknown delays its own events only, and no more of them than have room', async () => {
+  const stored: (string | undefined)[] = [];
+  const [slow, other] = [newId('org'), newId('org')];
+  let answer = (_targets: readonly never[]) => {};
+  const time = { ms: 0 };
+  const clock = { wallMs: Date.now, monotonicMs: () => time.ms, after: systemClock.after };
+  const asked = new Promise<readonly never[]>((resolve) => {
+    answer = resolve;
+  });
+  const store = async (planned: readonly PlannedEvent[]) => {
+    stored.push(...planned.flatMap(({ deliveries }) => deliveries.map(({ orgId }) => orgId)));
+  };
+  const { take, fates, confirmed } = intake(store, clock, (orgId) => (orgId === slow ? asked : []));
+  take([succeeded(URL_OF_ALL, { orgId: slow }), succeeded(URL_OF_ALL, { orgId: other })]);
+  await until('the other one is stored', () => stored.includes(other));
+  assert.deepEqual([stored, fates], [[other], { acked: 1, refused: 0 }]);
+  const more = Array.from({ length: 300 }, () => succeeded(URL_OF_ALL, { orgId: slow, runId: newRunId(1) }));
+  take(more.slice(0, 280));
+  assert.deepEqual(fates, { acked: 1, refused: 25 }, 'those without room come again');
+  time.ms = 1_000;
+  take(more.slice(280));
+  assert.deepEqual(fates, { acked: 21, refused: 25 }, 'or are left to the scheduler, neither kept nor confirmed');
+  answer([]);
+  await until('the rest is stored', () => fates.acked === 277);
+  assert.equal(confirmed.length, 257);
+  assert.ok(more.slice(-45).every(({ outboxId }) => !confirmed.includes(outboxId ?? '')));
+  take([succeeded(URL_OF_ALL, { orgId: other })]);
+  await until('there is room again', () => fates.acked === 278);
+});
+
+test('events of an organization come again when its endpoints cannot be asked for', async () => {
+  const { take, fates, confirmed } = intake(undefined, systemClock, async () => Promise.reject(new Error('down')));
+  take([succeeded(URL_OF_ALL), succeeded(URL_OF_ALL)]);
+  await until('both are refused', () => fates.refused === 2);
+  assert.deepEqual([fates.acked, confirmed], [0, []]);
+});
+
+test('an event on the subject of another organization is refused', async () => {
+  const { taking, fates, confirmed } = intake(async (planned) => assert.equal(planned.length, 0));
+  const event = succeeded(URL_OF_ALL);
+  taking.take([
+    { subject: runEvent(newId('org'), 'run'), data: encode(event), ack: () => void fates.acked++, nak: () => {} },
+  ]);
+  await until('it is confirmed', () => confirmed.includes(event.outboxId ?? ''));
 });
 
 test('an event of which no body can be made is confirmed, and the next one is stored', async () => {

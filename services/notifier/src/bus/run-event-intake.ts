@@ -14,19 +14,20 @@ import type { RunEvent } from '../delivery/run-event.ts';
 import type { PlannedEvent } from '../store/store-events.ts';
 import type { EventKey } from '../store/stored-events.ts';
 import { writeApart } from '../store/write-apart.ts';
+import { AwaitedEndpoints, type ReadyEvent } from './awaited-endpoints.ts';
 import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
 import { planEvent } from './plan-event.ts';
 
 /** An event as the bus delivers it. */
-export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
+export type IncomingEvent = Pick<EventMessage, 'subject' | 'data' | 'ack' | 'nak'>;
 
 export interface RunEventIntakeOptions {
   /** All or nothing; durable when it resolves. What is known is ignored. */
   readonly store: (planned: readonly PlannedEvent[]) => Promise<void>;
   /** Whether people are asked by mail. */
   readonly mails: boolean;
-  /** Endpoints of an organization; rejects when they are unknown right now. */
-  readonly endpoints: (orgId: OrgId) => Promise<readonly EndpointTarget[]>;
+  /** Endpoints of an organization, at once where they are known; rejects when the registry cannot be asked. */
+  readonly endpoints: (orgId: OrgId) => readonly EndpointTarget[] | Promise<readonly EndpointTarget[]>;
   /** Names of those that are stored. */
   readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
   readonly clock: Clock;
@@ -62,20 +63,32 @@ interface Planned extends PlannedEvent {
 }
 
 export class RunEventIntake implements Stoppable {
-  private waiting: IncomingEvent[] = [];
+  private waiting: ReadyEvent[] = [];
   private waitingBytes = 0;
   private storing: Promise<void> | null = null;
   private onRoom: (() => void)[] = [];
   private begunMs = Number.NEGATIVE_INFINITY;
   private gathering: { readonly timer: Timer; readonly end: () => void } | null = null;
   private readonly encode = encoder(StoredEventsSchema);
+  private readonly awaited: AwaitedEndpoints;
+  private stopped = false;
 
-  constructor(private readonly options: RunEventIntakeOptions) {}
+  constructor(private readonly options: RunEventIntakeOptions) {
+    const { endpoints, clock, logger } = options;
+    const onKnown = (events: readonly ReadyEvent[]) => this.add(events);
+    this.awaited = new AwaitedEndpoints({ endpoints, onKnown, clock, logger, comesAgainMs: COMES_AGAIN_MS });
+  }
 
   /** Returns at once. Events that come while a statement is under way gather for the next, in their order. */
   take(messages: readonly IncomingEvent[]): void {
-    this.waiting.push(...messages);
-    for (const { data } of messages) this.waitingBytes += data.length;
+    const ready = this.awaited.take(messages);
+    if (ready.length > 0) this.add(ready);
+  }
+
+  private add(events: readonly ReadyEvent[]): void {
+    if (this.stopped) return;
+    this.waiting.push(...events);
+    for (const { message } of events) this.waitingBytes += message.data.length;
     if (!this.storing) void this.storeAll();
     else if (this.isCompany()) this.endGathering();
   }
@@ -87,6 +100,8 @@ export class RunEventIntake implements Stoppable {
 
   /** Resolves when nothing is under way; events that still wait come again, to another node. */
   async stop(): Promise<void> {
+    this.stopped = true;
+    this.awaited.stop();
     this.waiting = [];
     this.waitingBytes = 0;
     this.endGathering();
@@ -132,12 +147,13 @@ export class RunEventIntake implements Stoppable {
     this.gathering?.end();
   }
 
-  private nextBatch(): IncomingEvent[] {
+  private nextBatch(): ReadyEvent[] {
     let count = 0;
     let bytes = 0;
-    for (const { data } of this.waiting.slice(0, BATCH_MAX)) {
-      if (count > 0 && bytes + data.length > BATCH_BYTES_MAX) break;
-      bytes += data.length;
+    for (const { message } of this.waiting.slice(0, BATCH_MAX)) {
+      const { length } = message.data;
+      if (count > 0 && bytes + length > BATCH_BYTES_MAX) break;
+      bytes += length;
       count++;
     }
     this.waitingBytes -= bytes;
@@ -150,13 +166,15 @@ export class RunEventIntake implements Stoppable {
     for (const resume of waiting) resume();
   }
 
-  private async storeBatch(messages: readonly IncomingEvent[]): Promise<void> {
-    const heard = messages.map((message) => ({ message, decoded: decodeRunEvent(message.data) }));
+  private async storeBatch(events: readonly ReadyEvent[]): Promise<void> {
+    const heard = events.map((event) => ({ message: event.message, decoded: decodedOf(event) }));
+    const endpoints = new Map<OrgId, readonly EndpointTarget[]>(
+      events.flatMap(({ orgId, targets }) => (orgId === null ? [] : [[orgId, targets]])),
+    );
     const stored = new Set<DecodedEvent>();
     let deliveries = 0;
     let early: ReadonlySet<string>;
     try {
-      const endpoints = await this.endpointsOf(heard.map(({ decoded }) => decoded));
       early = await this.early(
         heard.flatMap(({ decoded }) => (decoded.ok ? [decoded.event] : [])),
         endpoints,
@@ -164,8 +182,8 @@ export class RunEventIntake implements Stoppable {
       const all = heard.map(({ decoded }) => decoded);
       deliveries = await this.storeAllOf(all, { early, endpoints }, stored);
     } catch (error) {
-      this.options.logger.warn({ error, events: messages.length }, 'run events could not be stored; they come again');
-      for (const message of messages) message.nak(COMES_AGAIN_MS);
+      this.options.logger.warn({ error, events: events.length }, 'run events could not be stored; they come again');
+      for (const { message } of heard) message.nak(COMES_AGAIN_MS);
       return;
     }
     const isEarly = ({ decoded }: (typeof heard)[number]) => decoded.ok && early.has(eventName(decoded.event));
@@ -176,18 +194,6 @@ export class RunEventIntake implements Stoppable {
       else one.message.nak(isEarly(one) ? EARLIER_COMES_MS : COMES_AGAIN_MS);
     }
     if (deliveries > 0) this.options.onStored();
-  }
-
-  /** By organization; those whose endpoints are unknown right now are left out, and their events come again. */
-  private async endpointsOf(heard: readonly DecodedEvent[]): Promise<ReadonlyMap<OrgId, readonly EndpointTarget[]>> {
-    const orgIds = new Set(heard.flatMap((decoded) => (decoded.ok ? [decoded.event.orgId] : [])));
-    const asked = await Promise.all(
-      Array.from(orgIds, async (orgId) => {
-        const targets = await this.options.endpoints(orgId).catch(() => null);
-        return targets === null ? [] : [[orgId, targets] as const];
-      }),
-    );
-    return new Map(asked.flat());
   }
 
   /**
@@ -240,8 +246,8 @@ export class RunEventIntake implements Stoppable {
       return { outboxId, deliveries: [], question: null };
     };
     if (!decoded.ok) return refused(decoded.fault);
-    const targets = endpoints.get(decoded.event.orgId);
-    if (targets === undefined || early.has(eventName(decoded.event))) return null;
+    if (early.has(eventName(decoded.event))) return null;
+    const targets = endpoints.get(decoded.event.orgId) ?? [];
     try {
       return { outboxId, ...planEvent(decoded.event, targets, this.options.mails) };
     } catch {
@@ -270,4 +276,11 @@ export class RunEventIntake implements Stoppable {
     const sendsNoMail = !this.options.mails;
     this.options.publish(runEventStored, this.encode({ outboxIds: [...outboxIds], sendsNoMail }));
   }
+}
+
+/** The endpoints of its subject's organization would be those of another one. */
+function decodedOf({ message, orgId }: ReadyEvent): DecodedEvent {
+  const decoded = decodeRunEvent(message.data);
+  if (!decoded.ok || decoded.event.orgId === orgId) return decoded;
+  return { ok: false, outboxId: decoded.outboxId, fault: 'of another organization than its subject' };
 }

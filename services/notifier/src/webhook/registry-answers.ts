@@ -12,6 +12,8 @@ export interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
 
 interface Entry<Answer> {
   readonly answer: Promise<Answer>;
+  /** Absent: none has come. */
+  known?: { readonly answer: Answer };
   readonly freshUntilMs: number;
 }
 
@@ -27,6 +29,13 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
 
   constructor(private readonly options: RegistryAnswersOptions<Ids, Answer>) {}
 
+  /** Null: it would have to be asked for. */
+  known(...ids: Ids): { readonly answer: Answer } | null {
+    const entry = this.entries.get(nameOf(ids));
+    const isFresh = entry !== undefined && entry.freshUntilMs > this.options.clock.monotonicMs();
+    return isFresh ? (entry.known ?? null) : null;
+  }
+
   /** One request for many deliveries; a failure is not kept. */
   get(...ids: Ids): Promise<Answer> {
     const name = nameOf(ids);
@@ -34,9 +43,14 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     const nowMs = this.options.clock.monotonicMs();
     if (known !== undefined && known.freshUntilMs > nowMs) return known.answer;
     const entry: Entry<Answer> = { answer: this.ask(ids), freshUntilMs: nowMs + FRESH_MS };
-    entry.answer.catch(() => {
-      if (this.entries.peek(name) === entry) this.entries.delete(name);
-    });
+    entry.answer.then(
+      (answer) => {
+        entry.known = { answer };
+      },
+      () => {
+        if (this.entries.peek(name) === entry) this.entries.delete(name);
+      },
+    );
     this.entries.set(name, entry);
     return entry.answer;
   }
