@@ -2,11 +2,13 @@
 // or unavailable delays the events of these organizations and no others.
 import type { Clock } from '@methods/base/clock';
 import { isId, type OrgId } from '@methods/base/ids';
+import type { EventMessage } from '@methods/bus/event-consumer';
 import { orgOfEvent } from '@methods/bus/subjects';
 import type { Logger } from '@methods/logging/logger';
 import type { EndpointTarget } from '../delivery/endpoint-target.ts';
-import type { IncomingEvent } from './run-event-intake.ts';
 
+/** An event as the bus delivers it. */
+export type IncomingEvent = Pick<EventMessage, 'subject' | 'data' | 'ack' | 'nak'>;
 type Targets = readonly EndpointTarget[];
 
 /** An event, and the endpoints of the organization that its subject names. */

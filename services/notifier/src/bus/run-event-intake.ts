@@ -3,7 +3,6 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
-import type { EventMessage } from '@methods/bus/event-consumer';
 import { runEventStored } from '@methods/bus/subjects';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
@@ -14,12 +13,9 @@ import type { RunEvent } from '../delivery/run-event.ts';
 import type { PlannedEvent } from '../store/store-events.ts';
 import type { EventKey } from '../store/stored-events.ts';
 import { writeApart } from '../store/write-apart.ts';
-import { AwaitedEndpoints, type ReadyEvent } from './awaited-endpoints.ts';
+import { AwaitedEndpoints, type IncomingEvent, type ReadyEvent } from './awaited-endpoints.ts';
 import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
 import { planEvent } from './plan-event.ts';
-
-/** An event as the bus delivers it. */
-export type IncomingEvent = Pick<EventMessage, 'subject' | 'data' | 'ack' | 'nak'>;
 
 export interface RunEventIntakeOptions {
   /** All or nothing; durable when it resolves. What is known is ignored. */
