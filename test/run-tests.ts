@@ -13,6 +13,7 @@ import { cpuSeconds } from './harness/process-tree.ts';
 import { tempFolder } from './harness/temp-folder.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { cpuRanking } from './runner/cpu-ranking.ts';
+import { folderOfRun } from './runner/folder-of-run.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
@@ -22,6 +23,10 @@ const CPU_FILE = 'node_modules/.cache/methods-test-cpu.txt';
 // Certificates of this machine: every process of Node would read all of them when it starts, which takes it twice as
 // long as the rest of its start. Tests call only servers of their own.
 delete process.env.NODE_EXTRA_CA_CERTS;
+/** Room for the stacks of a run, its environments of dependencies and its caches of npm. */
+const ROOM_BYTES = 6 * 2 ** 30;
+const folder = folderOfRun(ROOM_BYTES);
+if (folder !== null) process.env.TMPDIR = folder;
 const { beside, wholeSystem, loads } = findTestFiles(root, process.argv.slice(2));
 const runs = [
   // The longest first. Many of them wait more than they work.
@@ -103,5 +108,6 @@ if (runs.length === 0) {
     for (const folder of [pip, reports]) rmSync(folder, { recursive: true, force: true });
     // Nothing is read again: no last checkpoint.
     await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -13,7 +13,7 @@ export function tempFolder(name: string): string {
 }
 
 /** A file system in memory, on Linux; it may be small on small machines and in containers. */
-const IN_MEMORY = '/dev/shm';
+export const IN_MEMORY = '/dev/shm';
 
 /**
  * A folder for files that are written and synchronized often and never read again. In memory if the machine then has at
@@ -23,7 +23,8 @@ export function quickFolder(name: string, bytes: number): string {
   return hasMemoryFor(bytes) ? realpathSync(mkdtempSync(join(IN_MEMORY, `methods-test-${name}-`))) : tempFolder(name);
 }
 
-function hasMemoryFor(bytes: number): boolean {
+/** Whether the machine has that much memory left for files, and as much again. */
+export function hasMemoryFor(bytes: number): boolean {
   try {
     const { bavail, bsize } = statfsSync(IN_MEMORY);
     // The limit of a container; without one it is 0 or larger than the memory.
