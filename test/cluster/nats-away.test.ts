@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before } from 'node:test';
-import { type TestNats, testNats } from '../harness/nats.ts';
+import type { TestNats } from '../harness/nats.ts';
 import { elapse, until } from '../harness/until.ts';
-import { ChangeWitness } from './change-witness.ts';
-import { Cluster } from './cluster.ts';
+import type { ChangeWitness } from './change-witness.ts';
+import type { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { Gate, Ledger } from './ledger.ts';
-import { RunClient } from './run-client.ts';
+import type { RunClient } from './run-client.ts';
+import { commonStack, LEASE_MS } from './short-leases.ts';
 import { SteadyLoad } from './steady-load.ts';
 
-const LEASE_MS = 6_000;
 const AWAY_MS = 2.1 * LEASE_MS;
 const HELD = 6;
 
@@ -23,27 +23,13 @@ let receiver: Server;
 const delivered: string[] = [];
 
 before(async () => {
-  nats = await testNats();
-  await nats.kill();
   receiver = createServer((request, response) => {
     request.on('data', (chunk: Buffer) => void delivered.push(chunk.toString('utf8'))).on('end', () => response.end());
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  cluster = await Cluster.start({
-    sharesPostgres: true,
-    schedulers: 3,
-    workers: 2,
-    env: { NATS_URL: nats.url, WORKER_LEASE_MS: String(LEASE_MS), HEARTBEAT_MS: '500' },
-  });
-  client = new RunClient(cluster);
-  witness = await ChangeWitness.watch(cluster);
+  ({ cluster, client, witness, nats } = await commonStack());
 });
-after(async () => {
-  await witness?.close();
-  await cluster?.stop();
-  await nats?.stop();
-  receiver?.close();
-});
+after(() => receiver?.close());
 
 async function askedAndAnswered(count: number): Promise<void> {
   const runs = await Promise.all(Array.from({ length: count }, () => client.start('two-questions', {}, 10_000)));
@@ -73,7 +59,7 @@ clusterTest(
     const ledger = new Ledger(cluster, 'absent');
     const run = await client.start('two-steps', { ledger: ledger.path }, 10_000, { webhook_url });
     assert.equal(run.status, 'succeeded');
-    const gate = new Gate(cluster, 'cancelled');
+    const gate = new Gate(cluster, 'absent');
     const held = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
     await until('the run is held', () => ledger.stepsOf(held.run_id) === 'before held');
     assert.equal((await client.cancel(held.run_id)).status, 202);

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { before } from 'node:test';
 import { until } from '../harness/until.ts';
-import { ChangeWitness } from './change-witness.ts';
-import { Cluster } from './cluster.ts';
+import type { ChangeWitness } from './change-witness.ts';
+import type { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { Gate, Ledger } from './ledger.ts';
-import { type Run, RunClient } from './run-client.ts';
+import type { Run, RunClient } from './run-client.ts';
+import { commonStack, DRAIN_MS, LEASE_MS } from './short-leases.ts';
 
-const LEASE_MS = 6_000;
-const HEARTBEAT_MS = 500;
-/** Less than a step that waits for its gate lasts. */
-const DRAIN_MS = 500;
 /** A lease, and the start of a worker on a busy machine. */
 const ELSEWHERE_MS = 180_000;
 
@@ -19,22 +16,9 @@ let client: RunClient;
 let witness: ChangeWitness;
 
 before(async () => {
-  cluster = await Cluster.start({
-    sharesPostgres: true,
-    schedulers: 2,
-    workers: 2,
-    env: {
-      WORKER_LEASE_MS: String(LEASE_MS),
-      HEARTBEAT_MS: String(HEARTBEAT_MS),
-      WORKER_DRAIN_MS: String(DRAIN_MS),
-    },
-  });
-  client = new RunClient(cluster);
-  witness = await ChangeWitness.watch(cluster);
-});
-after(async () => {
-  await witness?.close();
-  await cluster?.stop();
+  const common = await commonStack();
+  await common.startNats();
+  ({ cluster, client, witness } = common);
 });
 
 /** A run in the middle of the step `heldStep`, and how to find the worker it is at. */
