@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { withLockFile } from '@methods/base/lock-file';
 import type { MethodDependencies } from '@methods/method/compiled-method';
 import { pipFolder } from '@methods/test/harness/temp-folder';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
@@ -32,6 +33,8 @@ with zipfile.ZipFile(path, "w") as wheel:
     wheel.writestr(f"{info}/entry_points.txt", f"[console_scripts]\\n{name}-say = {name}:say\\n")
     wheel.writestr(f"{info}/RECORD", "")
 `;
+
+const WHILE_IT_IS_MADE = { waitMaxMs: 600_000, againMs: 50, tooLong: () => new Error('no pip was made') };
 
 export class PackageIndex {
   readonly requests: string[] = [];
@@ -110,7 +113,10 @@ export class PackageIndex {
     const cacheDir = pipFolder();
     if (cacheDir === undefined) return;
     const python = await this.pythons.get(PLAIN_ENVIRONMENT.pythonCommand, PATH);
-    const interpreter = await sharedPip({ ...options, cacheDir }, python);
+    // The others wait: a second pip would take the processor for seconds, and be thrown away.
+    const interpreter = await withLockFile(join(cacheDir, 'pip.lock'), WHILE_IT_IS_MADE, () =>
+      sharedPip({ ...options, cacheDir }, python),
+    );
     if (interpreter === null) return;
     const lent = dirname(dirname(dirname(interpreter)));
     await mkdir(options.cacheDir, { recursive: true });
