@@ -1,9 +1,10 @@
 // The built-in tools, in the order in which clients show them.
 import type { Tool } from '../tool.ts';
 import { AUTHOR_TOOLS } from './author-tools.ts';
+import { LANGUAGE_TOOLS } from './language-tools.ts';
 import { EARLIER_NAMES, METHOD_TOOLS } from './method-tools.ts';
 
-export const ALL_TOOLS: readonly Tool[] = [...METHOD_TOOLS, ...AUTHOR_TOOLS, ...EARLIER_NAMES];
+export const ALL_TOOLS: readonly Tool[] = [...METHOD_TOOLS, ...AUTHOR_TOOLS, ...LANGUAGE_TOOLS, ...EARLIER_NAMES];
 
 const BY_NAME = new Map(ALL_TOOLS.map((tool) => [tool.name, tool]));
 
