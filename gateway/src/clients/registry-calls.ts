@@ -8,7 +8,7 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
-import type { AuditLine } from './audit-log.ts';
+import type { AuditLine } from '@methods/service/audit-log';
 
 const RECORD_AUDIT_MS = 3_000;
 

@@ -14,6 +14,7 @@ import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_s
 import { UsageService } from '@methods/proto/scheduler/v1/usage_service_pb';
 import { WorkerListService } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
+import { AuditLog } from '@methods/service/audit-log';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import { container } from 'tsyringe';
 import { Committer } from './actor/committer.ts';
@@ -72,6 +73,7 @@ import { schedulerDatabase } from './store/scheduler-database.ts';
 import { ClockLook } from './timer/clock-look.ts';
 import { DueQuestions } from './timer/due-questions.ts';
 import { NodeTicks } from './timer/node-ticks.ts';
+import { TimeoutAnswers } from './timer/timeout-answers.ts';
 import { PeerLinks } from './wire/peer-links.ts';
 import { FormThreads } from './worker-stream/form-threads.ts';
 import { GrantDesk } from './worker-stream/grant-desk.ts';
@@ -244,6 +246,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const recovery: LeaseRecovery = new LeaseRecovery({ ...node, ...overtaken, logger: log('lease-recovery') });
 
   // Deadlines, events, and those who watch runs.
+  const audit = new AuditLog({ clock, logger: log('audit'), send: (lines) => registry.recordAudit(lines) });
+  const timeouts = new TimeoutAnswers(audit);
   const due = new DueQuestions({ ...node, store, actors, databaseClock, logger: log('deadlines') });
   const publisher: EventPublisher = { publish: (event) => nodeBus.publishEvent(event) };
   const relay = new EventRelay({ ...node, outbox, publisher, databaseClock, heard, logger: log('relay') });
@@ -355,7 +359,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Who listens to whom. A commit reaches the listeners of actors in this order.
   function listen(): void {
     databaseClock.onJump(() => due.look());
-    for (const listener of [grants, keeper, watchers, live, followers, due, claims]) actors.listen(listener);
+    for (const listener of [grants, keeper, watchers, live, followers, due, timeouts, claims]) actors.listen(listener);
     actors.listen({ committed: (before, after) => ready.committed(before, after) });
     actors.listenEvents((events) => relay.committed(events));
     peers.onItem((from, item, reply) => router.received(from, item, reply));
@@ -388,6 +392,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     pools,
     database,
     registry,
+    audit,
     formThreads,
     valueThreads,
     { start: observeClock, stop: stopsNothing },

@@ -4,7 +4,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
 import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
-import type { AuditLog } from '../../clients/audit-log.ts';
+import type { AuditLog } from '@methods/service/audit-log';
 import type { LinkCalls } from '../../clients/link-calls.ts';
 import type { OrganizationMembers } from '../../clients/organization-members.ts';
 import type { QuestionCalls } from '../../clients/question-calls.ts';

@@ -3,8 +3,8 @@
 import type { QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { AnswerChannel } from '@methods/proto/run/v1/run_pb';
+import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyRequest } from 'fastify';
-import type { AuditLog } from '../../clients/audit-log.ts';
 import type { OrganizationMembers } from '../../clients/organization-members.ts';
 import type { QuestionCalls } from '../../clients/question-calls.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';

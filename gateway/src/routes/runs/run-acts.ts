@@ -2,8 +2,8 @@
 // What programs do is recorded without waiting, so that their requests depend on nothing more; their reads are not
 // recorded, since a service key is the application that requested the run.
 import type { RunId } from '@methods/base/ids';
+import type { Act } from '@methods/service/audit-log';
 import type { FastifyRequest } from 'fastify';
-import type { Act } from '../../clients/audit-log.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { doerOf } from '../../plugins/request-doer.ts';
 import type { RunRouteParts } from './run-reply.ts';

@@ -58,6 +58,17 @@ describe('RecordAudit', () => {
     await registry.accounts.recordAudit({ entries: [] });
   });
 
+  test('what a run did by itself is stored under the name of its part', async () => {
+    const ann = await newMember(registry.accounts);
+    const doer = { kind: 'system', id: 'deadline', ip: '', requestId: '' };
+    await registry.accounts.recordAudit({ entries: [act(ann, { doer })] });
+    const { entries } = await registry.accounts.listAudit({ orgId: ann.orgId, doerId: 'deadline' });
+    deepEqual(
+      entries.map(({ by, action }) => [by?.kind, by?.id, action]),
+      [['system', 'deadline', 'run.answer']],
+    );
+  });
+
   test('one wrong entry refuses the whole batch', async () => {
     const ann = await newMember(registry.accounts);
     const faults = [

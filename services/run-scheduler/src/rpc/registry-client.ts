@@ -11,6 +11,7 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { isUnknownCall } from '@methods/rpc/unknown-call';
+import type { AuditLine } from '@methods/service/audit-log';
 import { EndpointEvents } from '../bus/endpoint-events.ts';
 import { KnownMethods } from '../worker-stream/known-methods.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
@@ -19,6 +20,7 @@ import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 const RESOLVE_MS = 3_000;
 const SETTINGS_MS = 3_000;
 const VERSION_MS = 5_000;
+const RECORD_AUDIT_MS = 3_000;
 
 export class RegistryClient implements Stoppable {
   readonly calls: Client<typeof MethodRegistryService>;
@@ -52,6 +54,10 @@ export class RegistryClient implements Stoppable {
     const found = await this.calls.getVersion({ orgId, methodId: method, version }, { timeoutMs: VERSION_MS });
     if (found.version === undefined) throw new ServiceError('not_found');
     return found.version;
+  }
+
+  async recordAudit(entries: readonly AuditLine[]): Promise<void> {
+    await this.accounts.recordAudit({ entries: [...entries] }, { timeoutMs: RECORD_AUDIT_MS });
   }
 
   /** None in an organization that is not there, and none with a registry of the release before. */

@@ -1,4 +1,4 @@
-// The acts of people and programs through this gateway, on their way to the audit log of the registry: gathered while a
+// The acts of people and programs through this process, and what its runs did by themselves, on their way to the audit log of the registry: gathered while a
 // call is under way, for a moment where no caller waits, and kept until the registry has it. Bounded, so that a
 // registry that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
@@ -7,11 +7,20 @@ import { type AuditId, newId, type OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
-import type { RequestDoer } from './registry-calls.ts';
+
+/** As the registry records it with a change: the fields of `methods.registry.v1.Doer`. */
+export interface ActDoer {
+  /** `system`: no caller with a credential. */
+  readonly kind: string;
+  /** usr_, key_ or upl_; for system the name of the part. */
+  readonly id: string;
+  readonly ip: string;
+  readonly requestId: string;
+}
 
 export interface Act {
   readonly orgId: OrgId;
-  readonly doer: RequestDoer;
+  readonly doer: ActDoer;
   readonly action:
     | 'run.start'
     | 'run.read'
@@ -33,7 +42,7 @@ export interface AuditLine {
   readonly orgId: OrgId;
   /** Wall time. */
   readonly atMs: number;
-  readonly doer: RequestDoer;
+  readonly doer: ActDoer;
   readonly action: string;
   readonly targetKind: string;
   readonly targetId: string;
