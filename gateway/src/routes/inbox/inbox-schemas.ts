@@ -81,7 +81,7 @@ export const WholeQuestion = Type.Object({
 });
 
 const Count = Type.Object({
-  count: Type.Integer({ description: 'At most 10,000.' }),
+  count: Type.Integer({ description: 'At most 1,000.' }),
   more: Type.Boolean({ description: 'There are more than these.' }),
 });
 export const InboxCounts = Type.Object({

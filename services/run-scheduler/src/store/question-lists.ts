@@ -62,7 +62,8 @@ export interface QuestionListsOptions {
 }
 
 const LOOKED_AT_MAX = 5_000;
-const COUNT_MAX = 10_000;
+/** People see "1,000+"; an exact number of so many questions says no more, and would be read entry by entry. */
+const COUNT_MAX = 1_000;
 /** A page is sent in one message of at most 4 MiB; only the addresses in it may be large. */
 const PEOPLE_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -115,7 +116,7 @@ export class QuestionLists {
   }
 }
 
-/** A page of it reads what it shows, as one index holds nothing but what is selected. */
+/** A page of it reads what it shows, and a count what it counts, as one index holds nothing but what is selected. */
 export function isOneRange(filter: QuestionFilter): boolean {
   return branchesOf(filter).every(isWhole);
 }

@@ -262,7 +262,7 @@ export const CountQuestionsRequestSchema: GenMessage<CountQuestionsRequest> = /*
  */
 export type CountQuestionsResponse = Message<"methods.scheduler.v1.CountQuestionsResponse"> & {
   /**
-   * At most 10,000.
+   * At most 1,000.
    *
    * @generated from field: uint32 count = 1;
    */
