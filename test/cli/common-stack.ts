@@ -9,6 +9,6 @@ let common: Promise<Stack> | undefined;
 after(async () => (await common?.catch(() => undefined))?.stop());
 
 export function commonStack(): Promise<Stack> {
-  common ??= startStack('cli');
+  common ??= startStack('cli', { args: ['--mail'] });
   return common;
 }

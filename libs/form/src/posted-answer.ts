@@ -17,6 +17,9 @@ export interface PostedAnswer {
   readonly typed: Typed;
 }
 
+/** The fault of a choice that was not made. */
+export const NEEDS_CHOICE = 'needs a choice';
+
 /** Of a list that is one text area. */
 const LINES_MAX = 10_000;
 /** Of a name in the findings of a check. */
@@ -106,7 +109,7 @@ class PostedReader {
 
   #chosen(field: Field, text: string | undefined, at: string): JsonValue | undefined {
     if (text === undefined || text.trim() === '') {
-      if (field.required && field.default === undefined) this.fault(at, 'needs a choice');
+      if (field.required && field.default === undefined) this.fault(at, NEEDS_CHOICE);
       return undefined;
     }
     const found = choiceOf(field.kind === 'choice' ? field.choices : BOOLEANS, field.nullable, text);

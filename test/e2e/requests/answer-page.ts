@@ -136,7 +136,7 @@ export function answerPage(stack: () => Stack): void {
       await page.goto(url);
       await page.getByRole('button', { name: 'Continue' }).press('Enter');
       const faults = page.getByRole('alert');
-      await faults.getByRole('link', { name: 'Decision needs a choice' }).waitFor();
+      await faults.getByRole('link', { name: 'Choose Approve or Reject.' }).waitFor();
       await page.getByRole('radio', { name: 'Reject' }).focus();
       await page.keyboard.press('Space');
       await page.getByLabel('Note').focus();

@@ -1,6 +1,7 @@
 // Makes the controls of a form's fields: each with its label, what it takes, and its fault beside it.
 import type { ChoiceField, Field, GroupField, ListField, NumberField, TextField } from '@methods/form/field';
 import { kindWords } from '@methods/form/field-words';
+import { NEEDS_CHOICE } from '@methods/form/posted-answer';
 import { GIVEN, hasRows, mayBeLeftOut, pointer, rowsTyped, type Typed } from '@methods/form/typed-values';
 import { cutText } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
@@ -23,6 +24,8 @@ const CHOICES_CHARACTERS_MAX = 256 * 1024;
 /** Fields may share a type, and with it a long text. */
 const DESCRIPTION_CHARACTERS_MAX = 1_000;
 const DEFAULT_CHARACTERS_MAX = 100;
+/** A fault names the choices that are missing. */
+const NAMED_CHOICES_MAX = 3;
 const BLANK_ROWS_MAX = 20;
 const LINE_CHARACTERS_MAX = 200;
 
@@ -30,6 +33,8 @@ const LINE_CHARACTERS_MAX = 200;
 export class FormControls {
   /** By the field's pointer: the id of its first control, and its name with those of what it is in. */
   readonly places = new Map<string, { readonly id: string; readonly words: string }>();
+  /** By the pointer of a field without a choice: what to choose. */
+  readonly choose = new Map<string, string>();
   private choicesLeft = CHOICES_MAX;
   private charactersLeft = CHOICES_CHARACTERS_MAX;
   private count = 0;
@@ -83,6 +88,7 @@ ${exact(text)}</textarea>`
   }
 
   private radios(field: Field, at: string, { id, label, options, chosen }: ChoiceParts): Html {
+    if (this.state.faults.get(at) === NEEDS_CHOICE) this.nameChoices(at, options);
     const { hint, fault, described } = this.notes(field, at, id, '');
     const radios = options.map(({ json, word }, n) => {
       const own = n === 0 ? id : `${id}-${n}`;
@@ -91,6 +97,14 @@ ${exact(text)}</textarea>`
     });
     const legend = html`<legend>${label}${optional(field)}</legend>`;
     return html`<fieldset class="${fieldClass(fault)}"${described}>${legend}${hint}${fault}<div class="options">${radios}</div></fieldset>`;
+  }
+
+  private nameChoices(at: string, options: ChoiceParts['options']): void {
+    const names = options.map(({ word }) => word);
+    const last = names.pop() ?? '';
+    const words = names.length === 0 ? last : `${names.join(', ')} or ${last}`;
+    if (options.length <= NAMED_CHOICES_MAX && words.length <= LINE_CHARACTERS_MAX)
+      this.choose.set(at, `Choose ${words}.`);
   }
 
   private select(field: Field, at: string, { id, label, options, chosen }: ChoiceParts): Html {
@@ -173,13 +187,13 @@ ${exact(this.text(at))}</textarea>`;
 
   private notes(field: Field, at: string, id: string, words: string): Notes {
     const described = cutText(field.description ?? '', DESCRIPTION_CHARACTERS_MAX);
-    const texts = [described, words, this.unlessGiven(field, at)].filter((text) => text !== '');
+    const texts = [ended(described), words, this.unlessGiven(field, at)].filter((text) => text !== '');
     const message = this.state.faults.get(at);
     const hint = texts.length === 0 ? null : html`<p class="hint" id="${id}-hint" dir="auto">${texts.join(' ')}</p>`;
     const fault =
       message === undefined
         ? null
-        : html`<p class="fault" id="${id}-fault"><span class="unseen">Error: </span>${labelOf(field)} ${message}</p>`;
+        : html`<p class="fault" id="${id}-fault"><span class="unseen">Error: </span>${this.choose.get(at) ?? `${labelOf(field)} ${message}`}</p>`;
     const by = [hint && `${id}-hint`, fault && `${id}-fault`].filter((each) => each !== null).join(' ');
     const isControl = field.kind !== 'group' && !(field.kind === 'list' && hasRows(field));
     const attributes = html`${by === '' ? null : html` aria-describedby="${by}"`}${fault !== null && isControl && isSingle(field) ? INVALID : null}`;
@@ -243,6 +257,11 @@ const FOCUS = html` autofocus`;
 /** Its fault can be said of one control. */
 function isSingle({ kind }: Field): boolean {
   return kind === 'text' || kind === 'number' || kind === 'json' || kind === 'list';
+}
+
+/** Another sentence may follow. */
+function ended(text: string): string {
+  return text === '' || /[\p{P}\p{S}]$/u.test(text) ? text : `${text}.`;
 }
 
 function fieldClass(fault: Html | null): string {

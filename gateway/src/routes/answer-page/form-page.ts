@@ -49,13 +49,15 @@ ${handOver(state)}
 }
 
 /** What is wrong, first of all, with links to the fields; the page opens with it in focus, and readers announce it. */
-function faultList({ faults, said }: FormPageState, { places }: FormControls): Html | null {
+function faultList({ faults, said }: FormPageState, { places, choose }: FormControls): Html | null {
   if (faults.size === 0 && said === '') return null;
   const order = [...places.keys()];
   const inOrder = [...faults].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const items = inOrder.map(([at, message]) => {
     const place = places.get(at);
-    const words = place === undefined ? message : `${place.words} ${message}`;
+    const chosen = choose.get(at);
+    const named = place === undefined ? message : `${place.words} ${message}`;
+    const words = chosen === undefined ? named : faults.size === 1 ? chosen : `${place?.words}: ${chosen}`;
     const id = at === COMMENT || at === READ || at === TO ? at : place?.id;
     return html`<li>${id === undefined ? words : html`<a href="#${id}">${words}</a>`}</li>`;
   });

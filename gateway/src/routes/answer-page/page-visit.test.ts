@@ -45,7 +45,7 @@ test('what is missing is said at its field and in a list with links', async () =
   equal(ada.last?.status, 422);
   match(ada.last?.title ?? '', /^Error: /);
   match(wrong.html, /role="alert" tabindex="-1" autofocus/);
-  match(wrong.text, /Decision needs a choice/);
+  match(wrong.text, /Decision: Choose Approve, Reject or Ask again\./);
   match(wrong.text, /Lines 1, Item needs a value/);
   const [, id = ''] = /<a href="#(f\d+)">Amount in EUR must be a number/.exec(wrong.html) ?? [];
   match(

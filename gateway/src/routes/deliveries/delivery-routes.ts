@@ -141,7 +141,7 @@ function deliveryView(delivery: DeliveryMessage | undefined) {
     event: delivery.event,
     kind: delivery.kind,
     ...(endpointId === '' ? {} : { endpoint_id: endpointId }),
-    ...(delivery.kind === 'webhook' ? { url: withoutQuery(url) } : {}),
+    ...(delivery.kind === 'webhook' || delivery.kind === 'mail' ? { url: withoutQuery(url) } : {}),
     status: delivery.status,
     created_at: timeView(delivery.createdAtMs),
     next_try_at: timeView(delivery.nextTryAtMs),

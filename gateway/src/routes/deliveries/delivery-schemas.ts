@@ -55,7 +55,13 @@ export const Delivery = Type.Object({
   event: Type.String(),
   kind: Kind,
   endpoint_id: Type.Optional(Type.String({ description: 'Only of endpoints.' })),
-  url: Type.Optional(Type.String({ description: 'Of a run, without its query. Only of webhooks.' })),
+  url: Type.Optional(
+    Type.String({
+      description:
+        'Of a webhook: the URL of the run, without its query. Of a mail: `mailto:` and the address; without one it ' +
+        'finds out who is mailed, and its reply says so.',
+    }),
+  ),
   status: Status,
   created_at: Time,
   next_try_at: Time,

@@ -39,7 +39,8 @@ export async function answerOnServer(
   }
   const question = questionOf(run);
   if (option === undefined && !output.interactive) return showRunEnd(run, output);
-  const answer = await answerTo(question, line, context);
+  const formShown = `methods answer ${runId}`;
+  const answer = await answerTo(question, line, context, formShown);
   if (answer === null) {
     output.note(`Not answered. The run still waits:  methods answer ${runId}`);
     return EXIT.waiting;
@@ -48,22 +49,34 @@ export async function answerOnServer(
   const { value } = await api
     .send<Run>('POST', answerPath(api, runId), body, { idempotent: true })
     .catch((error: unknown) => {
-      throw namingValues(error);
+      throw withFormHint(namingValues(error), formShown);
     });
   if (line.flag('wait')) return watchToRest(api, runId, context);
   output.document(value);
   return sayAnswered(value, question.id, output);
 }
 
-/** The answer of --answer, or of the terminal; null: there is none. @throws CommandError `invalid_answer` */
+/**
+ * The answer of --answer, or of the terminal; null: there is none. `formShown`: the command that shows the form.
+ * @throws CommandError `invalid_answer`
+ */
 export async function answerTo(
   question: Question,
   line: CommandLine,
   { output, interrupted, config, cwd }: CommandContext,
+  formShown: string,
 ): Promise<JsonObject | null> {
   const option = line.text('answer');
   if (option === undefined) return askOnTerminal(question, output, interrupted, editorOf(config));
-  return givenAnswer(option, question, cwd);
+  return givenAnswer(option, question, cwd).catch((error: unknown) => {
+    throw withFormHint(error, formShown);
+  });
+}
+
+/** The refusal of an answer that does not fit, naming the command that shows what does. */
+export function withFormHint(error: unknown, formShown: string): unknown {
+  if (!(error instanceof CommandError) || error.code !== 'invalid_answer' || error.hint !== undefined) return error;
+  return new CommandError(error.code, error.message, { hint: `see its form with  ${formShown}` });
 }
 
 /** `run`: as it is after the answer. A question that several people decide may be open still. */

@@ -4,7 +4,7 @@ import type { Run } from '@methods/api/run';
 import { isId } from '@methods/base/ids';
 import { parseDuration } from '@methods/method/structure/duration';
 import { commentOf } from '../answer/answer-comment.ts';
-import { answerTo, sayAnswered } from '../answer/answer-on-server.ts';
+import { answerTo, sayAnswered, withFormHint } from '../answer/answer-on-server.ts';
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
@@ -30,6 +30,7 @@ const SWITCHES = ['mine', 'unassigned'];
 const ANSWERERS = ['team', 'application', 'all'];
 /** In the place of a person. */
 const NO_ONE = 'no-one';
+const NOTHING = 'Nothing is asked of you or your team.';
 
 export const inboxCommand: Command = {
   ...INBOX_WORDS,
@@ -77,7 +78,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
     promptWords(item),
   ]);
   output.result(table(['ID', 'DUE', 'FOR', 'QUESTION'], rows, tableWidth(output)).join('\n'));
-  if (rows.length === 0) output.note('There are no such questions.');
+  if (rows.length === 0) output.note(Object.keys(query).length === 0 ? NOTHING : 'There are no such questions.');
   for (const { id, warnings = [] } of page.items) for (const { message } of warnings) output.note(`${id}: ${message}`);
   noteMore(page, output);
   return EXIT.done;
@@ -130,7 +131,8 @@ async function answer(line: CommandLine, context: CommandContext, questionId: st
     });
   }
   if (line.text('answer') === undefined && !output.interactive) return show(line, context, questionId);
-  const given = await answerTo(question, line, context);
+  const formShown = `methods inbox show ${questionId}`;
+  const given = await answerTo(question, line, context, formShown);
   if (given === null) {
     output.note(`Not answered. The question stays open:  methods inbox answer ${questionId}`);
     return EXIT.waiting;
@@ -138,7 +140,7 @@ async function answer(line: CommandLine, context: CommandContext, questionId: st
   const { value } = await api
     .send<Run>('POST', `${pathOf(questionId)}/answer`, { answer: given, ...comment }, { idempotent: true })
     .catch((error: unknown) => {
-      throw namingValues(error);
+      throw withFormHint(namingValues(error), formShown);
     });
   output.document(value);
   return sayAnswered(value, questionId, output);
@@ -148,14 +150,17 @@ async function assign(line: CommandLine, context: CommandContext, questionId: st
   const assignee = who === NO_ONE ? null : who;
   const value = await change(line, context, `${pathOf(questionId)}/assign`, { assignee });
   context.output.line(
-    value.assignee === null ? `${questionId} is given to no one.` : `${questionId} is given to ${who}.`,
+    value.assignee === null
+      ? `${questionId} is given to no one.`
+      : `${questionId} is given to ${who === 'me' ? 'you' : who}.`,
   );
   return EXIT.done;
 }
 
 async function delegate(line: CommandLine, context: CommandContext, questionId: string, who: string) {
   await change(line, context, `${pathOf(questionId)}/delegate`, { to: who });
-  context.output.line(`${plainWho(who)} may answer ${questionId} now, and it is given to them.`);
+  const [person, them] = who === 'me' ? ['You', 'you'] : [who, 'them'];
+  context.output.line(`${person} may answer ${questionId} now, and it is given to ${them}.`);
   return EXIT.done;
 }
 
@@ -164,10 +169,6 @@ async function change(line: CommandLine, context: CommandContext, path: string, 
   const { value } = await api.send<WholeQuestion>('POST', path, body, { idempotent: true });
   context.output.document(value);
   return value;
-}
-
-function plainWho(who: string): string {
-  return who === 'me' ? 'You' : who;
 }
 
 function read(api: ServerApi, questionId: string): Promise<WholeQuestion> {
