@@ -44,6 +44,8 @@ const START_WAIT_MS = 10_000;
 /** Answers are sent this long before the deadline at most: about as long as all of them take on a busy machine. */
 const LEAD_MS = 300;
 const SPREAD_MS = 1_000;
+/** The page of a link reads its link and question before it answers: without a head start it would seldom come first. */
+const LINK_HEAD_MS = 150;
 
 export async function runRaces(options: RaceOptions): Promise<RaceReport> {
   const { cluster, sql, random, races, atOnce, strike } = options;
@@ -80,10 +82,14 @@ async function race(
   const deadlineMs = Date.parse(started.question?.deadline_at ?? '');
   const beginsAtMs = kind.deadline ? deadlineMs - random.whole(0, LEAD_MS) : Date.now() + random.whole(0, SPREAD_MS);
   const cancelsFirst = random.chance(0.5);
+  const headMs = random.chance(0.5) ? random.whole(0, LINK_HEAD_MS) : 0;
   return async () => {
     await elapse(Math.max(0, beginsAtMs - Date.now()));
     const cancelled = kind.cancel && cancelsFirst ? cancel(question) : null;
-    const replies = order.map(async ({ each, send }) => ({ each, reply: await send() }));
+    const replies = order.map(async ({ each, send }) => {
+      if (headMs > 0 && !links.some((link) => link === each)) await elapse(headMs);
+      return { each, reply: await send() };
+    });
     await Promise.all([cancelled, kind.cancel && !cancelsFirst ? cancel(question) : null, ...replies]);
     const accepted = (await Promise.all(replies)).filter(({ reply }) => reply === 'accepted').map(({ each }) => each);
     const run = await client.rest(question.runId, question.questionId);

@@ -265,14 +265,15 @@ test('the largest forms, values and posts take less than 50 ms of the event loop
       delegate: async () => 'Grace',
       again: async () => askedQuestion(),
     };
-    const shownMs = leastCpuMs(50, () => shownPage(visit, undefined));
+    // A round below 20 ms ends the measurement: on a quiet machine each takes less than 10.
+    const shownMs = leastCpuMs(20, () => shownPage(visit, undefined));
     ok(shownMs < 50, `shown in ${shownMs} ms`);
     const { main } = shownPage(visit, undefined);
     const nonce = /name="nonce" value="([^"]*)"/.exec(main.text)?.[1] ?? '';
     const posted = Array.from({ length: 5_000 }, (_, n) => [`/field_${n % 500}`, 'x'.repeat(150)] as const);
     const all = [['nonce', nonce], ['do', 'check'], ...posted] as const;
     // Without an answer to send, all of it happens before the first await ends.
-    const postedMs = leastCpuMs(50, () => void postedPage(visit, all));
+    const postedMs = leastCpuMs(20, () => void postedPage(visit, all));
     ok(postedMs < 50, `posted in ${postedMs} ms`);
   }
 });

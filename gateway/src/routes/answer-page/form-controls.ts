@@ -19,7 +19,7 @@ export interface FormState {
 /** More of them are chosen from a list that opens. */
 const RADIOS_MAX = 12;
 /** Of the whole page: a field beyond takes the text of a choice. */
-const CHOICES_MAX = 3_000;
+const CHOICES_MAX = 1_500;
 const CHOICES_CHARACTERS_MAX = 256 * 1024;
 /** Fields may share a type, and with it a long text. */
 const DESCRIPTION_CHARACTERS_MAX = 1_000;
