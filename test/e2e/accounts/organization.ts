@@ -73,6 +73,15 @@ export function organizationSettled(world: () => AccountWorld): void {
       const { items } = reply.read<{ items: Record<string, unknown>[] }>();
       assert.ok(items.every((item) => item.method === method && /^\d{4}-\d{2}-\d{2}$/.test(String(item.day))));
       assert.ok(items.some(({ runs, succeeded }) => Number(succeeded) > 0 && Number(runs) >= Number(succeeded)));
+
+      const asking = stack.method('two-questions');
+      const waiting = await stack.api.startSettled({ method: asking });
+      await stack.api.answer(waiting.run_id, { go: true }, waiting.question?.id);
+      const asked = await viewer.request('GET', `/api/usage?method=${asking}`);
+      const rows = asked.read<{ items: { answers: number; answering_ms: { sum: number; p95: number } }[] }>().items;
+      assert.ok(rows.some(({ answers, answering_ms: { sum, p95 } }) => answers > 0 && sum >= p95 && p95 > 0));
+      await stack.api.settled(waiting.run_id);
+      await stack.api.cancel(waiting.run_id);
     });
 
     test('has before and after in its audit log', async () => {

@@ -1,4 +1,4 @@
-// GET /api/usage: runs, their outcomes and times, by day and method.
+// GET /api/usage: runs, their outcomes and times, and the answers to their questions, by day and method.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '@methods/base/clock';
 import { bareMethodId, productionMethodId } from '@methods/base/ids';
@@ -33,10 +33,9 @@ const UsageQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const Percentiles = Type.Object(
-  { sum: Type.Number(), p50: Type.Number(), p95: Type.Number() },
-  { description: 'Milliseconds: of all runs together; median and 95th percentile of finished ones.' },
-);
+const Percentiles = (description: string) =>
+  Type.Object({ sum: Type.Number(), p50: Type.Number(), p95: Type.Number() }, { description });
+const OF_RUNS = 'Milliseconds: of all runs together; median and 95th percentile of finished ones.';
 
 const Usage = Type.Object({
   day: Type.String({ format: 'date', description: 'The day in UTC on which the runs were created.' }),
@@ -47,9 +46,13 @@ const Usage = Type.Object({
   cancelled: Type.Integer(),
   unfinished: Type.Integer(),
   waited: Type.Integer({ description: 'Runs that waited for an answer.' }),
-  queued_ms: Percentiles,
-  running_ms: Percentiles,
+  queued_ms: Percentiles(OF_RUNS),
+  running_ms: Percentiles(OF_RUNS),
   waiting_ms: Type.Object({ sum: Type.Number() }),
+  answers: Type.Integer({
+    description: 'Accepted answers to the questions of these runs; of each run at most 100 are looked at.',
+  }),
+  answering_ms: Percentiles('Milliseconds from a question to its answer: together, median and 95th percentile.'),
 });
 
 /** In the scope `api`. */
@@ -113,5 +116,7 @@ function usageView(row: UsageRow) {
     queued_ms: { sum: row.queuedMs, p50: row.queuedP50Ms, p95: row.queuedP95Ms },
     running_ms: { sum: row.runningMs, p50: row.runningP50Ms, p95: row.runningP95Ms },
     waiting_ms: { sum: row.waitingMs },
+    answers: row.answers,
+    answering_ms: { sum: row.answeringMs, p50: row.answeringP50Ms, p95: row.answeringP95Ms },
   };
 }

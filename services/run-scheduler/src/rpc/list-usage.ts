@@ -34,8 +34,10 @@ export async function listUsage(
   }
 }
 
-function rowMessage({ day, queued, running, ...sums }: DayUsage) {
+function rowMessage({ day, queued, running, answering, ...sums }: DayUsage) {
   const [queuedP50Ms, queuedP95Ms] = queued ?? [0, 0];
   const [runningP50Ms, runningP95Ms] = running ?? [0, 0];
-  return { ...sums, dayMs: day * DAY_MS, queuedP50Ms, queuedP95Ms, runningP50Ms, runningP95Ms };
+  const [answeringP50Ms, answeringP95Ms] = answering ?? [0, 0];
+  const times = { queuedP50Ms, queuedP95Ms, runningP50Ms, runningP95Ms, answeringP50Ms, answeringP95Ms };
+  return { ...sums, dayMs: day * DAY_MS, ...times };
 }

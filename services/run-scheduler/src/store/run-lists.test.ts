@@ -42,6 +42,16 @@ describe('lists of runs', () => {
       from unnest(${ids}::text[], ${numbers}::int[]) as t(id, n)`;
   }
 
+  // To each hundredth run of org_a, with one that no one answered.
+  async function answer(): Promise<void> {
+    await db.sql`
+      insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
+        closed_at_ms, state)
+      select org_id, 'q_' || state || md5(run_id), run_id, method, version_id, 'ask', 'team', 'Go on?', ${FIRST_MS}::bigint,
+        ${FIRST_MS}::bigint + 40, state
+      from scheduler.runs, unnest(array['answered', 'expired']) state where org_id = 'org_a' and status = 'failed'`;
+  }
+
   function page(selection: Partial<RunSelection>, from = lists): Promise<RunPage> {
     return from.page({
       orgId: 'org_a',
@@ -172,6 +182,7 @@ describe('lists of runs', () => {
   });
 
   test('usage adds up over its pages to all runs, by method and day, and looks at a bounded number in each', async () => {
+    await answer();
     const usage = new RunUsage({ reader, deadlineMs: 60_000, lookedAtMax: 1_000 });
     const day = Math.floor(FIRST_MS / 86_400_000);
     const range = { orgId: 'org_a' as const, createdAfterMs: FIRST_MS - 1, createdBeforeMs: FIRST_MS + RUNS };
@@ -185,6 +196,8 @@ describe('lists of runs', () => {
           [row.day, row.cancelled, row.unfinished, row.queued, row.running],
           [day, 0, 0, [1, 1], [2, 2]],
         );
+        assert.deepEqual([row.answers, row.answeringMs], [row.failed, 40 * row.failed]);
+        assert.deepEqual(row.answering, row.failed === 0 ? null : [40, 40]);
         const [ended = 0, failed = 0, waited = 0] = sums.get(row.method) ?? [];
         sums.set(row.method, [ended + row.succeeded + row.failed, failed + row.failed, waited + row.waitingMs]);
       }

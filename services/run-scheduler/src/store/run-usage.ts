@@ -26,6 +26,11 @@ export interface DayUsage {
   /** Median and 95th percentile of finished runs; null: there are none. */
   readonly queued: readonly [number, number] | null;
   readonly running: readonly [number, number] | null;
+  /** Accepted answers to the runs' questions. */
+  readonly answers: number;
+  /** From the question to its answer. */
+  readonly answeringMs: number;
+  readonly answering: readonly [number, number] | null;
 }
 
 export interface UsagePage {
@@ -35,6 +40,8 @@ export interface UsagePage {
 }
 
 const LOOKED_AT_MAX = 5_000;
+/** Of a run: one that loops over an ask may have any number of them. */
+const ANSWERS_MAX = 100;
 
 export class RunUsage {
   constructor(
@@ -57,11 +64,13 @@ export class RunUsage {
 }
 
 function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace | null) {
-  const { method } = selection;
+  const { method, orgId } = selection;
   const within =
     reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
+  const looked = sql`${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}`;
   return sql<DayUsage[]>`
-    select method, day, succeeded, failed, cancelled, unfinished, waited, "queuedMs", "runningMs", "waitingMs", queued, running
+    select method, day, succeeded, failed, cancelled, unfinished, waited, "queuedMs", "runningMs", "waitingMs", queued, running,
+      coalesce(answers, 0) as answers, coalesce("answeringMs", 0) as "answeringMs", answering
     from (
       select method, (created_at_ms / 86400000)::int as day,
         count(*) filter (where status = 'succeeded')::int as succeeded,
@@ -75,7 +84,17 @@ function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace 
         percentile_disc(array[0.5, 0.95]) within group (order by running_ms::float8)
           filter (where status in ('succeeded', 'failed', 'cancelled')) as running
       from scheduler.runs
-      where ${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}
+      where ${looked}
       group by method, created_at_ms / 86400000) usage
+    left join (
+      select method, (created_at_ms / 86400000)::int as day, count(*)::int as answers, sum(took)::float8 as "answeringMs",
+        percentile_disc(array[0.5, 0.95]) within group (order by took::float8) as answering
+      from scheduler.runs
+      cross join lateral (
+        select asked.closed_at_ms - asked.asked_at_ms as took from scheduler.questions asked
+        where asked.org_id = ${orgId} and asked.run_id = runs.run_id and asked.state = 'answered'
+        limit ${ANSWERS_MAX}) answered
+      where ${looked}
+      group by method, created_at_ms / 86400000) answers using (method, day)
     order by day desc, method`;
 }

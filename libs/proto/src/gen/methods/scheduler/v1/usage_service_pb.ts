@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/usage_service.proto.
  */
 export const file_methods_scheduler_v1_usage_service: GenFile = /*@__PURE__*/
-  fileDesc("CihtZXRob2RzL3NjaGVkdWxlci92MS91c2FnZV9zZXJ2aWNlLnByb3RvEhRtZXRob2RzLnNjaGVkdWxlci52MSJmChBMaXN0VXNhZ2VSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgdmcm9tX21zGAIgASgBEhEKCWJlZm9yZV9tcxgDIAEoARIOCgZtZXRob2QYBCABKAkSDgoGY3Vyc29yGAUgASgJIlYKEUxpc3RVc2FnZVJlc3BvbnNlEiwKBHJvd3MYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Vc2FnZVJvdxITCgtuZXh0X2N1cnNvchgCIAEoCSKdAgoIVXNhZ2VSb3cSDgoGbWV0aG9kGAEgASgJEg4KBmRheV9tcxgCIAEoARIRCglzdWNjZWVkZWQYAyABKA0SDgoGZmFpbGVkGAQgASgNEhEKCWNhbmNlbGxlZBgFIAEoDRISCgp1bmZpbmlzaGVkGAYgASgNEg4KBndhaXRlZBgHIAEoDRIRCglxdWV1ZWRfbXMYCCABKAESEgoKcnVubmluZ19tcxgJIAEoARISCgp3YWl0aW5nX21zGAogASgBEhUKDXF1ZXVlZF9wNTBfbXMYCyABKAESFQoNcXVldWVkX3A5NV9tcxgMIAEoARIWCg5ydW5uaW5nX3A1MF9tcxgNIAEoARIWCg5ydW5uaW5nX3A5NV9tcxgOIAEoATJsCgxVc2FnZVNlcnZpY2USXAoJTGlzdFVzYWdlEiYubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFVzYWdlUmVxdWVzdBonLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RVc2FnZVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("CihtZXRob2RzL3NjaGVkdWxlci92MS91c2FnZV9zZXJ2aWNlLnByb3RvEhRtZXRob2RzLnNjaGVkdWxlci52MSJmChBMaXN0VXNhZ2VSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIPCgdmcm9tX21zGAIgASgBEhEKCWJlZm9yZV9tcxgDIAEoARIOCgZtZXRob2QYBCABKAkSDgoGY3Vyc29yGAUgASgJIlYKEUxpc3RVc2FnZVJlc3BvbnNlEiwKBHJvd3MYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Vc2FnZVJvdxITCgtuZXh0X2N1cnNvchgCIAEoCSL4AgoIVXNhZ2VSb3cSDgoGbWV0aG9kGAEgASgJEg4KBmRheV9tcxgCIAEoARIRCglzdWNjZWVkZWQYAyABKA0SDgoGZmFpbGVkGAQgASgNEhEKCWNhbmNlbGxlZBgFIAEoDRISCgp1bmZpbmlzaGVkGAYgASgNEg4KBndhaXRlZBgHIAEoDRIRCglxdWV1ZWRfbXMYCCABKAESEgoKcnVubmluZ19tcxgJIAEoARISCgp3YWl0aW5nX21zGAogASgBEhUKDXF1ZXVlZF9wNTBfbXMYCyABKAESFQoNcXVldWVkX3A5NV9tcxgMIAEoARIWCg5ydW5uaW5nX3A1MF9tcxgNIAEoARIWCg5ydW5uaW5nX3A5NV9tcxgOIAEoARIPCgdhbnN3ZXJzGA8gASgNEhQKDGFuc3dlcmluZ19tcxgQIAEoARIYChBhbnN3ZXJpbmdfcDUwX21zGBEgASgBEhgKEGFuc3dlcmluZ19wOTVfbXMYEiABKAEybAoMVXNhZ2VTZXJ2aWNlElwKCUxpc3RVc2FnZRImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RVc2FnZVJlcXVlc3QaJy5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0VXNhZ2VSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message methods.scheduler.v1.ListUsageRequest
@@ -161,6 +161,28 @@ export type UsageRow = Message<"methods.scheduler.v1.UsageRow"> & {
    * @generated from field: double running_p95_ms = 14;
    */
   runningP95Ms: number;
+
+  /**
+   * Accepted answers to the runs' questions, of each run the first 100, and the times from question to answer.
+   *
+   * @generated from field: uint32 answers = 15;
+   */
+  answers: number;
+
+  /**
+   * @generated from field: double answering_ms = 16;
+   */
+  answeringMs: number;
+
+  /**
+   * @generated from field: double answering_p50_ms = 17;
+   */
+  answeringP50Ms: number;
+
+  /**
+   * @generated from field: double answering_p95_ms = 18;
+   */
+  answeringP95Ms: number;
 };
 
 /**
