@@ -4,6 +4,7 @@ import { measureBacklog } from './backlog.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureDeadlines } from './deadlines.ts';
+import { measureEventReaders } from './event-readers.ts';
 import { measureEvents } from './events.ts';
 import { measureIdle } from './idle.ts';
 import { measureInbox } from './inbox.ts';
@@ -108,6 +109,8 @@ export const workloads: Readonly<Record<string, Workload>> = {
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),
+  'event-readers': ({ scale }) =>
+    withStackFor((stack) => measureEventReaders(stack, methodOf(stack, 'one-step'), scale)),
   inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
   'mailed-questions': async ({ scale }) => measureMailedQuestions(scale),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),

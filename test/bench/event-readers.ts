@@ -1,0 +1,92 @@
+// What 1,000 open pages cost a gateway in private memory: readers of GET /api/events in one organization, ten people with
+// a hundred streams each, measured before, while nothing happens, and after runs whose events all of them got.
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import { fetchToken } from '@methods/local-stack/token/fetch-token';
+import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { ownPrivateBytes } from '../harness/process-tree.ts';
+import type { BenchStack } from './bench-stack.ts';
+import { measure } from './measure.ts';
+import type { WorkloadResult } from './report.ts';
+
+const PEOPLE = 10;
+const STREAMS_OF_EACH = 100;
+const RUNS = 500;
+const LOOKS = 5;
+
+export async function measureEventReaders(stack: BenchStack, method: string, scale: number): Promise<WorkloadResult> {
+  const streams = Math.ceil(STREAMS_OF_EACH * scale);
+  const runs = Math.ceil(RUNS * scale);
+  const gateway = stack.processes.find(({ name }) => name === 'gateway-1')?.pid ?? 0;
+  const order = { method, pattern: 'post-wait' as const, concurrency: 16, runs };
+  const readers: EventReader[] = [];
+  try {
+    // Compiled code, pools and the events kept of an organization are not the readers' memory: they are filled first.
+    const tokens = await Promise.all(Array.from({ length: PEOPLE }, (_, n) => tokenOf(stack, n)));
+    for (const token of tokens) readers.push(await EventReader.open(stack.baseUrl, token));
+    await measure(stack, 'warm-up', order);
+    const before = await settledBytes(gateway);
+    for (const token of tokens) {
+      const opened = Array.from({ length: streams - 1 }, () => EventReader.open(stack.baseUrl, token));
+      readers.push(...(await Promise.all(opened)));
+    }
+    const open = await settledBytes(gateway);
+    const seen = readers.map(({ events }) => events);
+    const starts = await measure(stack, 'starts, followed', order);
+    const followed = await settledBytes(gateway);
+    const got = readers.map(({ events }, at) => events - (seen[at] ?? 0));
+    const more = readers.length - PEOPLE;
+    const mib = (bytes: number) => `${((bytes - before) / 2 ** 20).toFixed(1)} MiB`;
+    return {
+      measurements: [starts],
+      notes: [
+        `${more} readers more: ${mib(open)} of private memory more in the gateway while nothing happens`,
+        `after ${runs} runs: ${mib(followed)}; each got ${Math.min(...got)} to ${Math.max(...got)} events`,
+      ],
+    };
+  } finally {
+    for (const reader of readers) reader.leave();
+  }
+}
+
+function tokenOf(stack: BenchStack, n: number): Promise<string> {
+  const who = { email: `reader-${n}@example.com`, organization: 'Local', role: 'viewer', audience: 'machine' } as const;
+  return fetchToken(chooseStack(stack.dataDir), who);
+}
+
+/** After a forced collection, the least of several looks: garbage can only make it look like more. */
+async function settledBytes(pid: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let look = 0; look < LOOKS; look++) {
+    process.kill(pid, 'SIGWINCH');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    least = Math.min(least, ...ownPrivateBytes([pid]));
+  }
+  return least;
+}
+
+/** One connection that counts what comes. */
+class EventReader {
+  events = 0;
+
+  private constructor(private readonly request: ClientRequest) {}
+
+  static open(baseUrl: string, token: string): Promise<EventReader> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const request = get(`${baseUrl}/api/events`, { headers, agent: false }, (response: IncomingMessage) => {
+        if (response.statusCode !== 200) reject(new Error(`a reader got ${response.statusCode}`));
+        const reader = new EventReader(request);
+        response.on('error', () => {});
+        response.on('data', (chunk: Buffer) => {
+          reader.events += chunk.toString().match(/^event: run$/gm)?.length ?? 0;
+          resolve(reader);
+        });
+      });
+      request.on('error', reject);
+    });
+  }
+
+  leave(): void {
+    this.request.destroy();
+  }
+}
