@@ -15,6 +15,8 @@ const skip = chromium === null ? 'no Chromium is installed on this machine' : fa
 const every = askedQuestion({ formJson: JSON.stringify(EVERY_CONTROL), needs: 2, votes: [APPROVED] });
 /** These have all colours. */
 const DARK = ['every control with faults', 'sent', 'answered'];
+const FOCUSED =
+  'document.activeElement === document.body ? null : document.activeElement.name ?? document.activeElement.id';
 const approved = { ...APPROVED, linkRecipient: RECIPIENT.name, comment: 'As agreed.' };
 let browser: HeadlessBrowser;
 
@@ -96,9 +98,10 @@ test('the keyboard reaches every control of a form, in the order of the page, an
   const reached = new Set<string>();
   for (let n = 0; n < 200; n++) {
     await page.keyboard.press('Tab');
-    const focused = page.locator(':focus');
-    if ((await focused.count()) === 0) break;
-    reached.add((await focused.getAttribute('name')) ?? (await focused.getAttribute('id')) ?? '');
+    // A part of a date has the focus inside of its control.
+    const focused = await page.evaluate<string | null>(FOCUSED);
+    if (focused === null) break;
+    reached.add(focused);
   }
   assert.deepEqual([...reached], [...new Set(expected)]);
 });
