@@ -1,5 +1,6 @@
 // docs/questions.md is walked as its reader walks it, beside a running stack: files are written as shown, commands are
-// typed, and their output must be the text below them. A worker that is started stays.
+// typed, and their output must be the text below them. A worker that is started stays. Before a block of `console mailed`
+// the question of the last run is answered by the link in its mail.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
@@ -7,7 +8,9 @@ import { promisify } from 'node:util';
 import { commandsOf } from '../docs/console-blocks.ts';
 import { fencedBlocks } from '../docs/fenced-blocks.ts';
 import type { ApiClient } from '../e2e/api-client.ts';
+import { answerByLink, mailedLink } from '../e2e/mailed-question.ts';
 import { person } from '../e2e/people.ts';
+import type { Stack } from '../e2e/stack.ts';
 import { documents } from '../tidy/source-files.ts';
 import { commonStack } from './common-stack.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
@@ -19,11 +22,12 @@ const WORKER = 'npx methods worker ';
 const page = documents.find(({ path }) => path === 'docs/questions.md') ?? { path: '', text: '' };
 const workers: StartedWorker[] = [];
 const ids = { RUN_ID: '', QUESTION_ID: '' };
+let stack: Stack;
 let desk: StackDesk;
 let admin: ApiClient;
 
 before(async () => {
-  const stack = await commonStack();
+  stack = await commonStack();
   desk = await stackDesk(stack);
   admin = await person(stack, { email: 'admin@questions.example', role: 'admin' });
 });
@@ -63,12 +67,20 @@ async function made(command: string): Promise<void> {
   assert.ok((await admin.request('DELETE', `/api/endpoints/${endpoint.id}`)).status < 300);
 }
 
+async function answeredByMail(): Promise<void> {
+  const { question } = (await stack.api.get(ids.RUN_ID)).run;
+  const link = await mailedLink(stack.ready.mail_url ?? '', question?.prompt ?? ids.RUN_ID);
+  assert.match(await answerByLink(link, { '/decision': '"approve"' }), /Sent: /);
+  await stack.api.settled(ids.RUN_ID);
+}
+
 test('every command of the guide to questions prints what the guide says', async () => {
   let count = 0;
   for (const block of fencedBlocks(page)) {
     const [, file] = /^yaml (\S+)$/.exec(block.info) ?? [];
     if (file !== undefined) await desk.folder.write(file, block.text);
-    else if (block.info === 'console') {
+    else if (block.info === 'console' || block.info === 'console mailed') {
+      if (block.info === 'console mailed') await answeredByMail();
       for (const { command, told, at } of commandsOf(block)) {
         count++;
         if (command.startsWith(WORKER)) {
