@@ -76,6 +76,8 @@ test('wrong usage says what is missing', async () => {
   for (const [args, message] of [
     [['make'], /endpoints cannot "make"/],
     [['create', '--name', 'Desk'], /needs --name NAME and --url URL/],
+    [['create', '--name', 'Desk', '--url', 'https://x.example', '--event', 'end'], /--event cannot be "end"/],
+    [['create', '--name', 'Desk', '--url', 'https://x.example', '--format', 'irc'], /--format cannot be "irc"/],
     [['rotate'], /needs one ENDPOINT_ID/],
     [['rotate', 'whsec_secret'], /an endpoint is named by its id/],
     [['rotate', 'ep_00000000000000000000000000', '--overlap', 'long'], /--overlap is a time/],

@@ -36,7 +36,8 @@ test('questions are listed, given to people, answered, and shown with their answ
   const listed = await methods('inbox');
   assert.match(listed.stdout, new RegExp(`^ID +DUE +FOR +QUESTION\n[^]*${first}  - .*Go on\\?`, 'm'));
 
-  assert.equal((await methods('inbox', 'assign', first, 'me')).code, 0);
+  assert.match((await methods('inbox', 'assign', first, 'me')).stdout, /is given to you\.$/m);
+  assert.match((await methods('inbox', 'show', first)).stdout, /^ {2}given to Developer$/m);
   const mine = await methods('inbox', '--mine');
   assert.ok(mine.stdout.includes(first) && !mine.stdout.includes('usr_'), mine.stdout);
   assert.ok(!(await methods('inbox', 'list', '--unassigned')).stdout.includes(first));
@@ -55,6 +56,7 @@ test('questions are listed, given to people, answered, and shown with their answ
   }
   const wrong = await methods('inbox', 'answer', first, '--answer', '{"go": "on"}');
   assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+  assert.match(wrong.stderr, new RegExp(`see its form with  methods inbox show ${first}`));
   const answered = await methods('inbox', 'answer', first, '--answer', '{"go": true}', '--comment', 'As agreed.');
   assert.equal(answered.code, 0, answered.stderr);
   assert.match(answered.stdout, new RegExp(`methods runs watch ${runId}`));

@@ -38,6 +38,7 @@ const OWN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ status: ['deliveries', 'resend'], endpoint: ['deliveries', 'resend'], run: ['deliveries'] },
   ...{ limit: ['deliveries'], cursor: ['deliveries'] },
 };
+const FORMATS: readonly string[] = ['webhook', 'slack', 'teams'];
 /** What people of a chat want to see; an application takes all. */
 const CHAT_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'failed'];
 
@@ -90,6 +91,14 @@ async function create(line: CommandLine, context: CommandContext): Promise<ExitC
     throw new UsageError('endpoints create needs --name NAME and --url URL', example);
   }
   const given = line.texts('event');
+  for (const [option, texts, known] of [
+    ['format', [format], FORMATS],
+    ['event', given, ENDPOINT_EVENTS],
+  ] as const) {
+    const unknown = texts.find((text) => !known.includes(text));
+    if (unknown !== undefined)
+      throw new UsageError(`--${option} cannot be "${unknown}"`, `it is one of ${known.join(', ')}`);
+  }
   const usual = format === 'webhook' ? ENDPOINT_EVENTS : CHAT_EVENTS;
   const body = { name, url, format, events: given.length === 0 ? usual : given };
   const api = await openServer(line, context);

@@ -113,9 +113,10 @@ async function namesOf(api: ServerApi, items: readonly InboxItem[]): Promise<Rea
 }
 
 async function show(line: CommandLine, context: CommandContext, questionId: string): Promise<ExitCode> {
-  const whole = await read(await openServer(line, context), questionId);
+  const api = await openServer(line, context);
+  const whole = await read(api, questionId);
   context.output.document(whole);
-  showWhole(whole, context.output);
+  if (!context.output.json) showWhole(whole, await namesOf(api, [whole]), context.output);
   return whole.state === 'open' ? EXIT.waiting : EXIT.done;
 }
 

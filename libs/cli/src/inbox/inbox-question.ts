@@ -35,12 +35,14 @@ export function promptWords({ prompt, needs, votes_given: votes = 0 }: InboxItem
   return needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
 }
 
-export function showWhole(whole: WholeQuestion, output: Output): void {
+/** `names`: of the person that it is given to, by id. */
+export function showWhole(whole: WholeQuestion, names: ReadonlyMap<string, string>, output: Output): void {
   const { id, state, run_id: runId, step, question, receipt } = whole;
   output.line(`${id} ${state}`);
   output.line(output.paint('dim', plainText(`run ${runId}, step ${step}, method ${whole.method}`)));
   output.line(output.paint('dim', timesOf(whole)));
-  if (whole.assignee !== null) output.line(`  given to ${plainText(whole.assignee)}`);
+  const { assignee } = whole;
+  if (assignee !== null) output.line(`  given to ${plainText(names.get(assignee) ?? assignee)}`);
   if (whole.to !== undefined) output.line(`  asks ${plainText(whole.to.join(', '))}`);
   for (const { from, to } of question?.delegations ?? []) {
     output.line(`  ${plainText(`delegated by ${partyWords(from)} to ${partyWords(to)}`)}`);
