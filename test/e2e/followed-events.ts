@@ -4,7 +4,7 @@ import type { RunBody, RunStep } from './api-client.ts';
 export interface StackEvent {
   readonly event: string;
   readonly id: string | null;
-  readonly data: Partial<RunBody> & Partial<RunStep>;
+  readonly data: Partial<RunBody> & Partial<RunStep> & { readonly method_id?: string };
 }
 
 export interface FollowedEvents {

@@ -79,9 +79,10 @@ export class OrganizationLogs {
     return reader;
   }
 
-  /** A method was published. */
+  /** A method was published, or its build has ended. */
   onChanged({ kind, orgId, id }: RegistryChanged): void {
-    if (kind === 'method') this.held.get(`people ${orgId}`)?.log.add([methodEvent(id as MethodId)]);
+    if (kind === 'method' || kind === 'build')
+      this.held.get(`people ${orgId}`)?.log.add([methodEvent(kind, id as MethodId)]);
   }
 
   /** Changes of the registry may have been missed. */

@@ -62,9 +62,9 @@ export function questionEvents(changes: readonly QuestionNews[]): EventText[] {
   });
 }
 
-/** A method was published. */
-export function methodEvent(methodId: MethodId): EventText {
-  return (id) => event('method', id, JSON.stringify({ method_id: methodId }));
+/** A method was published, or the build of its recording has ended. */
+export function methodEvent(name: 'method' | 'build', methodId: MethodId): EventText {
+  return (id) => event(name, id, JSON.stringify({ method_id: methodId }));
 }
 
 /** Nothing that follows this id is missing. */

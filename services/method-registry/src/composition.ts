@@ -143,6 +143,7 @@ function child(
       uploads: parts.resolve(UploadStore),
       blobs: parts.resolve(Blobs),
       compiler: parts.resolve(RecordingCompiler),
+      changes,
       logger: logger.child({ part: 'builds' }),
     }),
   );

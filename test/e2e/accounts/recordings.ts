@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { until } from '../../harness/until.ts';
 import type { ApiClient } from '../api-client.ts';
+import { followEvents } from '../followed-events.ts';
 import type { AccountWorld, MethodBody } from './account-world.ts';
 import { UploadLink } from './upload-link.ts';
 
@@ -14,7 +15,8 @@ const LONG_HAR = Buffer.concat([HAR, Buffer.alloc(18_000_000, ' ')]);
 export function recordings(world: () => AccountWorld): void {
   describe('a recording', () => {
     test('sent in two pieces is compiled to a draft that validates', async () => {
-      const { member } = world();
+      const { member, viewer } = world();
+      const followed = await followEvents(`${viewer.baseUrl}/api/events`, viewer.apiKey);
       const link = await UploadLink.create(member, HAR.length);
       assert.equal((await link.read()).upload.state, 'waiting');
       assert.equal((await link.patch(0, HAR.subarray(0, 5_000))).status, 204);
@@ -24,6 +26,10 @@ export function recordings(world: () => AccountWorld): void {
       const method = await link.built();
       assert.deepEqual([method.status, method.build?.state, method.build?.error], ['ready', 'succeeded', null]);
       assert.equal((await link.read()).upload.state, 'ready');
+      await until('an open page is notified', () =>
+        followed.events.some(({ event, data }) => event === 'build' && data.method_id === method.id),
+      );
+      followed.leave();
       await draftValidates(member, method);
       const retried = await member.request('POST', `/api/methods/${method.id}/retry`);
       assert.deepEqual([retried.status, retried.refusal.error], [409, 'not_failed']);

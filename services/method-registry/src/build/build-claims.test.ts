@@ -55,6 +55,9 @@ async function versionsOf(methodId: MethodId): Promise<number> {
   return row?.n ?? -1;
 }
 
+/** Announced ends of builds. */
+const endings: MethodId[] = [];
+
 /** The build of a method once this process, and no other, has finished what is due. */
 async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
@@ -63,6 +66,7 @@ async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) 
     blobs: new PostgresBlobStore(sql, 'registry'),
     compiler: processCompiler(),
     logger: silentLogger,
+    changes: { buildEnded: ({ methodId: ended }) => endings.push(ended) },
     ...more,
   });
   builds.start();
@@ -141,11 +145,20 @@ describe('claims of builds', { timeout: 300_000 }, () => {
         error: 'The recording could not be compiled: several tries ended without a result.',
       },
     );
+    deepEqual(
+      endings.filter((ended) => ended === methodId),
+      [methodId],
+    );
   });
 
   test('a recording whose parts are gone fails with a sentence', async () => {
-    const build = await workedOff(await queued());
+    const methodId = await queued();
+    const build = await workedOff(methodId);
     equal(build.error, 'The recording is incomplete: upload it again.');
+    deepEqual(
+      endings.filter((ended) => ended === methodId),
+      [methodId],
+    );
   });
 
   test('a build that takes longer than its lease keeps it, and no other process begins it', async () => {

@@ -84,6 +84,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
       blobs: new PostgresBlobStore(sql, 'registry'),
       compiler,
       logger: silentLogger,
+      changes: { buildEnded: () => {} },
     });
     const running = async (orgId: OrgId) =>
       (await sql`select method_id from registry.builds where org_id = ${orgId} and state = 'running'`).length;

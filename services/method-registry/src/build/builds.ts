@@ -2,6 +2,7 @@
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
+import type { RegistryChanges } from '../bus/registry-changes.ts';
 import type { BuildStore, ClaimedBuild } from '../store/build-store.ts';
 import { BUILD_TRIES_MAX } from '../store/claim-build.ts';
 import { NO_RESULT } from './build-error.ts';
@@ -22,6 +23,7 @@ const POLL_MS = 10_000;
 export interface BuildsOptions extends BuildParts {
   readonly store: BuildStore;
   readonly logger: Logger;
+  readonly changes: Pick<RegistryChanges, 'buildEnded'>;
   readonly clock?: Clock;
   readonly leaseMs?: number;
 }
@@ -95,6 +97,7 @@ export class Builds implements Stoppable {
     const fields = { org_id: build.orgId, method_id: build.methodId };
     if (build.triesBefore >= BUILD_TRIES_MAX) {
       await store.fail(build, NO_RESULT);
+      this.options.changes.buildEnded(build);
       logger.error(fields, 'build gave up');
       return;
     }
@@ -114,6 +117,7 @@ export class Builds implements Stoppable {
       built.kind === 'draft'
         ? await store.succeed(build, built.draft, built.reason)
         : await store.fail(build, built.error);
+    if (ended) this.options.changes.buildEnded(build);
     logger.info({ ...fields, outcome: ended ? built.kind : 'overtaken' }, 'build ended');
   }
 

@@ -9,7 +9,7 @@ import type { RegistryChanges } from './registry-changes.ts';
 
 const encode = encoder(RegistryChangedSchema);
 
-type Kind = 'key' | 'method' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer';
+type Kind = 'key' | 'method' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer' | 'build';
 
 /** A change that could not be sent is logged and forgotten. */
 export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
@@ -24,6 +24,7 @@ export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): R
     sessionEnded: ({ orgId, userId, sessionSha256 }) => emit(orgId, 'session', userId, sessionSha256),
     memberChanged: ({ orgId, userId }) => emit(orgId, 'member', userId),
     offerChanged: ({ orgId, methodId }) => emit(orgId, 'offer', methodId),
+    buildEnded: ({ orgId, methodId }) => emit(orgId, 'build', methodId),
     endpointChanged: ({ orgId, endpointId }) => emit(orgId, 'endpoint', endpointId),
     settingsChanged: (orgId) => emit(orgId, 'settings', orgId),
   };

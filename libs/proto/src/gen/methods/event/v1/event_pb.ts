@@ -610,7 +610,7 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   orgId: OrgId;
 
   /**
-   * key, method, session, member, settings, endpoint or offer.
+   * key, method, session, member, settings, endpoint, offer or build.
    *
    * @generated from field: string kind = 2;
    */
@@ -618,7 +618,7 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
 
   /**
    * Of the key, the method, the user of the session, the member, the endpoint, the method that is or was offered to
-   * agents; the organization for settings.
+   * agents, the method whose build ended; the organization for settings.
    *
    * @generated from field: string id = 3;
    */
