@@ -115,6 +115,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./endpoints/endpoints-command.ts')).endpointsCommand,
   },
   {
+    name: 'offer',
+    summary: 'Offer a published method to agents as a tool of its own',
+    load: async () => (await import('./commands/offer-command.ts')).offerCommand,
+  },
+  {
+    name: 'mcp',
+    summary: "Connect agents to the server's methods: write their configuration, bridge to them",
+    words: async () => (await import('./help-words.ts')).MCP_WORDS,
+    load: async () => (await import('./agents/mcp-command.ts')).mcpCommand,
+  },
+  {
     name: 'connect',
     summary: 'Let an app start a method: a key in its .env, and the code',
     words: async () => (await import('./help-words.ts')).CONNECT_WORDS,

@@ -1,4 +1,5 @@
 // The words and the help of the commands whose work takes long to load: help and completion load nothing of it.
+import { AGENT_APPS } from './agents/agent-apps.ts';
 import { COMMENT_OPTION } from './answer/answer-comment.ts';
 import { SERVER_OPTIONS } from './chosen-server/server-options.ts';
 import type { CommandHelp } from './command/command-words.ts';
@@ -224,6 +225,39 @@ export const ENDPOINTS_WORDS: CommandHelp = {
   examples: [
     'methods endpoints create --name "On call" --url https://hooks.example.com/methods --event failed',
     'methods endpoints resend --status exhausted',
+  ],
+};
+
+export const MCP_WORDS: CommandHelp = {
+  name: 'mcp',
+  usage: 'CLIENT [--write] [--bridge] [--name NAME] | login [--device] [--audience AUDIENCE] | bridge [--server URL]',
+  summary: "Connect agents to the server's methods: write their configuration, bridge to them",
+  details: [
+    `CLIENT is ${AGENT_APPS.slice(0, -1).join(', ')} or ${AGENT_APPS.at(-1)}. What its program needs to find the server is printed,`,
+    'or with --write set in its file, where all else stays as it is. Most programs sign in by themselves; with --bridge,',
+    'and always in Claude Desktop, the program starts  methods mcp bridge,  which carries messages of standard input and',
+    'output to the server. The bridge uses a sign-in of its own, made by login, or the developer of a local stack.',
+  ],
+  options: {
+    write: { help: "CLIENT: write the program's file" },
+    bridge: { help: 'CLIENT: by the bridge, for a program that cannot sign in' },
+    name: { value: 'NAME', help: 'CLIENT: the name of the server there; default methods' },
+    device: { help: 'login: show a code to enter in the browser of another machine' },
+    audience: {
+      value: 'AUDIENCE',
+      help: 'login, bridge: the audience of tokens, if it is not an address of the server',
+    },
+    ...SERVER_OPTIONS,
+  },
+  operands: {
+    min: 1,
+    max: 1,
+    word: `${AGENT_APPS.join(', ')}, login or bridge`,
+    choices: [...AGENT_APPS, 'login', 'bridge'],
+  },
+  examples: [
+    'methods mcp claude-code --write',
+    'methods mcp claude-desktop --write --server https://methods.example.com',
   ],
 };
 

@@ -7,12 +7,15 @@ import { isLoopback } from '../server/server-address.ts';
 import { readJson, requestServer } from '../server/server-request.ts';
 import type { LocalStack } from './local-stacks.ts';
 
-const WHO = { email: 'developer@example.com', organization: 'Local', role: 'admin', audience: 'machine' };
+const WHO = { email: 'developer@example.com', organization: 'Local', role: 'admin' };
 /** Tokens are renewed this long before they expire. */
 const EARLY_MS = 60_000;
 
 /** null where people sign in at an issuer that is not the stack's own: its secret is of no use there. */
-export async function developmentUser(stack: LocalStack): Promise<Credential | null> {
+export async function developmentUser(
+  stack: LocalStack,
+  audience: 'machine' | 'mcp' = 'machine',
+): Promise<Credential | null> {
   const folder = join(stack.dataDir, 'identity-provider');
   const memory = await readFile(join(folder, 'issuer.json'), 'utf8').then(JSON.parse, () => null);
   if (!isLoopback(stack.issuer) || stack.issuer !== `http://127.0.0.1:${memory?.port}`) return null;
@@ -22,7 +25,8 @@ export async function developmentUser(stack: LocalStack): Promise<Credential | n
   return {
     kind: 'local-stack',
     async bearer(signal) {
-      if (token === null || performance.now() > token.untilMs) token = await askToken(stack.issuer, secret, signal);
+      if (token === null || performance.now() > token.untilMs)
+        token = await askToken(stack.issuer, secret, audience, signal);
       return token.text;
     },
     renew: async () => false,
@@ -32,12 +36,13 @@ export async function developmentUser(stack: LocalStack): Promise<Credential | n
 async function askToken(
   issuer: string,
   secret: string,
+  audience: 'machine' | 'mcp',
   signal: AbortSignal,
 ): Promise<{ text: string; untilMs: number }> {
   const response = await requestServer(issuer, '/development/token', {
     verb: 'POST',
     headers: { authorization: `Bearer ${secret}` },
-    body: WHO,
+    body: { ...WHO, audience },
     signal,
   });
   const reply = (await readJson(response)) as { access_token?: unknown; expires_in?: unknown };

@@ -10,8 +10,10 @@ import { serverAddress } from '../server/server-address.ts';
 import { discoverIssuer } from '../sign-in/issuer-client.ts';
 import { issuerFault } from '../sign-in/issuer-fault.ts';
 import { forgetSignIns, issuersOf, lastSignIn } from '../sign-in/last-sign-in.ts';
-import type { SignIn } from '../sign-in/sign-in-store.ts';
-import { SignInStore } from '../sign-in/sign-in-store.ts';
+import { type SignIn, type SignInPurpose, SignInStore } from '../sign-in/sign-in-store.ts';
+
+/** A person signs in for each by itself, and out of all at once. */
+const PURPOSES: readonly SignInPurpose[] = ['commands', 'agents'];
 
 export const logoutCommand: Command = {
   name: 'logout',
@@ -31,7 +33,9 @@ export const logoutCommand: Command = {
       return EXIT.done;
     }
     const faults: CommandError[] = [];
-    for (const issuer of issuers) faults.push(...(await forget(issuer, server, context)));
+    for (const issuer of issuers) {
+      for (const purpose of PURPOSES) faults.push(...(await forget(issuer, server, purpose, context)));
+    }
     await forgetSignIns(config.stateDir, server);
     output.document({ server, signed_out: true, revoked: faults.length === 0 });
     output.result(`Signed out of ${server}`);
@@ -54,9 +58,10 @@ async function signedInServer(line: CommandLine, { config }: CommandContext): Pr
 async function forget(
   issuer: string,
   server: string,
+  purpose: SignInPurpose,
   { config, interrupted }: CommandContext,
 ): Promise<CommandError[]> {
-  const store = new SignInStore(config);
+  const store = new SignInStore(config, purpose);
   return withFileLock(store.lockFile(issuer, server), interrupted, async () => {
     const kept = await store.read(issuer, server);
     await store.remove(issuer, server);

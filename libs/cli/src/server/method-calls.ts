@@ -24,6 +24,8 @@ export interface ServerMethod {
   readonly published_version: VersionId | null;
   readonly available_records: readonly string[];
   readonly build: { readonly state: string; readonly attempts: number; readonly error: string | null } | null;
+  /** An earlier server does not say. */
+  readonly offered_to_agents?: boolean;
   /** RFC 3339, as are all times. */
   readonly created_at: string | null;
   readonly updated_at: string | null;

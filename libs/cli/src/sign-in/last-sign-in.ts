@@ -34,6 +34,13 @@ export async function rememberSignIn(stateDir: string, { server, issuer }: Known
   await remember(stateDir, { last, known: [last, ...others].slice(0, KNOWN_MAX) });
 }
 
+/** For signing out: the next command does not choose this server by it. */
+export async function rememberIssuer(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
+  const { last, known } = await remembered(stateDir);
+  const others = known.filter((each) => each.server !== server || each.issuer !== issuer);
+  await remember(stateDir, { last, known: [{ server, issuer }, ...others].slice(0, KNOWN_MAX) });
+}
+
 /** Signed out of the last server, no other replaces it: a command must not change its server by itself. */
 export async function forgetSignIns(stateDir: string, server: string): Promise<void> {
   const { last, known } = await remembered(stateDir);

@@ -6,7 +6,7 @@ import { withFileLock } from '../files/file-lock.ts';
 import type { Credential } from '../server/credential.ts';
 import { discoverIssuer, resourceParameter, signInOf } from './issuer-client.ts';
 import { issuerFault, oauthError } from './issuer-fault.ts';
-import { type SignIn, SignInStore } from './sign-in-store.ts';
+import { type SignIn, type SignInPurpose, SignInStore } from './sign-in-store.ts';
 
 /** Tokens are renewed this long before they expire: a request and two clocks have to fit in. */
 const EARLY_MS = 60_000;
@@ -16,14 +16,15 @@ export async function signInCredential(
   server: string,
   issuer: string | null,
   config: Pick<Config, 'stateDir' | 'keyring'>,
+  purpose: SignInPurpose = 'commands',
 ): Promise<Credential | null> {
   if (issuer === null) return null;
-  const store = new SignInStore(config);
+  const store = new SignInStore(config, purpose);
   let kept = await store.read(issuer, server);
   if (kept === null) return null;
   const current = kept;
   const renewed = async (signal: AbortSignal) => {
-    kept = await renew(store, kept ?? current, signal);
+    kept = await renew(store, kept ?? current, signal, over(server, purpose));
     return kept.accessToken;
   };
   return {
@@ -44,15 +45,15 @@ export async function signInCredential(
  * A refresh token is good for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
  * lock, after checking whether another one has done it meanwhile, and stores the reply before it is used.
  */
-async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Promise<SignIn> {
+async function renew(store: SignInStore, used: SignIn, signal: AbortSignal, over: CommandError): Promise<SignIn> {
   const { issuer, server } = used;
   return withFileLock(store.lockFile(issuer, server), signal, async () => {
     const kept = await store.read(issuer, server);
-    if (kept === null) throw over(server);
+    if (kept === null) throw over;
     if (kept.accessToken !== used.accessToken && kept.expiresAtMs - Date.now() > EARLY_MS) return kept;
     if (kept.refreshToken === null) {
       if (kept.expiresAtMs > Date.now()) return kept;
-      throw over(server);
+      throw over;
     }
     let fresh: SignIn;
     try {
@@ -60,7 +61,7 @@ async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Pro
     } catch (error) {
       if (oauthError(error) === 'invalid_grant') {
         await store.remove(issuer, server);
-        throw over(server);
+        throw over;
       }
       const fault = issuerFault(issuer, error);
       // An issuer that is briefly unavailable ends no sign-in early.
@@ -79,6 +80,7 @@ async function refreshed(signIn: SignIn, refreshToken: string): Promise<SignIn> 
   return signInOf(reply, signIn);
 }
 
-function over(server: string): CommandError {
-  return new CommandError('sign_in_over', 'the sign-in is over', { hint: `methods login --server ${server}` });
+function over(server: string, purpose: SignInPurpose): CommandError {
+  const login = purpose === 'agents' ? 'mcp login' : 'login';
+  return new CommandError('sign_in_over', 'the sign-in is over', { hint: `methods ${login} --server ${server}` });
 }

@@ -63,11 +63,11 @@ test('a damaged file is not a sign-in', async () => {
 
 test('a keyring is used first, and no older sign-in stays in the other place', async () => {
   const entries = new Map<string, string>();
-  const store = new SignInStore({ stateDir, keyring: true }, keyringOf(entries));
+  const store = new SignInStore({ stateDir, keyring: true }, 'commands', keyringOf(entries));
   await new SignInStore({ stateDir, keyring: false }).write({ ...SIGN_IN, accessToken: 'older' });
   assert.equal(await store.write(SIGN_IN), 'keyring');
   assert.deepEqual([entries.size, files()], [1, []]);
-  const narrow = new SignInStore({ stateDir, keyring: true }, keyringOf(entries, 10));
+  const narrow = new SignInStore({ stateDir, keyring: true }, 'commands', keyringOf(entries, 10));
   assert.equal(await narrow.write({ ...SIGN_IN, accessToken: 'newer' }), 'file');
   assert.equal((await store.read(ISSUER, SERVER))?.accessToken, 'newer');
   await store.remove(ISSUER, SERVER);
@@ -105,4 +105,27 @@ test('a wait for a lock can be interrupted, and a failure releases the lock', as
   });
   await assert.rejects(failed, /the work failed/);
   assert.equal(await withFileLock(path, never, async () => 'free'), 'free');
+});
+
+test('the sign-in for agents is kept beside the one for commands, and is removed by itself', async () => {
+  const commands = new SignInStore({ stateDir, keyring: false });
+  const agents = new SignInStore({ stateDir, keyring: false }, 'agents');
+  const server = 'https://two-purposes.example.com';
+  const { issuer } = SIGN_IN;
+  await commands.write({ ...SIGN_IN, server, accessToken: 'for commands' });
+  await agents.write({ ...SIGN_IN, server, accessToken: 'for agents' });
+  assert.equal((await commands.read(issuer, server))?.accessToken, 'for commands');
+  assert.equal((await agents.read(issuer, server))?.accessToken, 'for agents');
+  await agents.remove(issuer, server);
+  assert.equal(await agents.read(issuer, server), null);
+  assert.equal((await commands.read(issuer, server))?.accessToken, 'for commands');
+  const accounts: string[] = [];
+  const keyring = (account: string) => {
+    accounts.push(account);
+    return keyringOf(new Map())(account);
+  };
+  for (const purpose of ['commands', 'agents'] as const) {
+    await new SignInStore({ stateDir, keyring: true }, purpose, keyring).read(issuer, server);
+  }
+  assert.equal(new Set(accounts).size, 2);
 });

@@ -22,11 +22,18 @@ export interface SignIn {
   readonly expiresAtMs: number;
 }
 
+/**
+ * What its tokens are for: the commands' own requests, or the MCP audience, which agents use. Each is a sign-in of its
+ * own: a refresh token that is used for an audience it was not granted for is ended by the issuer.
+ */
+export type SignInPurpose = 'commands' | 'agents';
+
 export type SignInPlace = 'keyring' | 'file';
 
 export class SignInStore {
   constructor(
     private readonly config: Pick<Config, 'stateDir' | 'keyring'>,
+    private readonly purpose: SignInPurpose = 'commands',
     private readonly openKeyring: (account: string) => KeyringEntry = keyringEntry,
   ) {}
 
@@ -70,11 +77,14 @@ export class SignInStore {
   }
 
   private keyring(issuer: string, server: string): KeyringEntry | null {
-    return this.config.keyring ? this.openKeyring(`${issuer} ${server}`) : null;
+    return this.config.keyring
+      ? this.openKeyring(`${issuer} ${server}${this.purpose === 'agents' ? ' mcp' : ''}`)
+      : null;
   }
 
   private file(issuer: string, server: string): string {
-    const name = createHash('sha256').update(`${issuer}\n${server}`).digest('hex').slice(0, 16);
+    const names = [issuer, server, ...(this.purpose === 'agents' ? ['mcp'] : [])];
+    const name = createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 16);
     return join(this.config.stateDir, 'methods', 'sign-ins', `${name}.json`);
   }
 }

@@ -1,0 +1,114 @@
+// The programs whose agents use MCP servers: the file where each looks for them, and its form of an entry.
+import { join } from 'node:path';
+
+export const AGENT_APPS = ['claude-code', 'claude-desktop', 'codex', 'cursor', 'gemini', 'vscode'] as const;
+export type AgentApp = (typeof AGENT_APPS)[number];
+
+/** How the agent reaches the server: at its address, signing in by itself, or by the bridge as a process of its own. */
+export type Way =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'bridge'; readonly command: string; readonly args: readonly string[] };
+
+export interface AgentFile {
+  readonly title: string;
+  readonly path: string;
+  /** `jsonc` is also read where an app takes only JSON: comments of people stay. */
+  readonly format: 'jsonc' | 'toml';
+  /** The key below which the app looks for servers. */
+  readonly serversKey: string;
+  /** False: its file has only programs, so an address needs the bridge. */
+  readonly takesUrl: boolean;
+  /** An entry with an address. */
+  readonly urlEntry: (url: string) => Readonly<Record<string, unknown>>;
+  /** Does the same with the app's own command; null: it has none. */
+  readonly ownCommand: ((name: string, url: string) => string) | null;
+  /** What a person does afterwards. */
+  readonly next: string;
+}
+
+export interface AgentPlaces {
+  /** The project: its folder is where the command is run. */
+  readonly cwd: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+const plainUrl = (url: string) => ({ url });
+const httpUrl = (url: string) => ({ type: 'http', url });
+
+export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
+  const { cwd, home } = places;
+  const json = { format: 'jsonc', serversKey: 'mcpServers', takesUrl: true, ownCommand: null } as const;
+  switch (app) {
+    case 'claude-code':
+      return {
+        ...json,
+        title: 'Claude Code, for this project',
+        path: join(cwd, '.mcp.json'),
+        urlEntry: httpUrl,
+        ownCommand: (name, url) => `claude mcp add --transport http ${name} ${url}`,
+        next: 'start  claude  here, allow the server, and sign in with  /mcp',
+      };
+    case 'claude-desktop':
+      return {
+        ...json,
+        title: 'Claude Desktop',
+        path: join(claudeDesktopFolder(places), 'claude_desktop_config.json'),
+        takesUrl: false,
+        urlEntry: plainUrl,
+        next: 'start Claude Desktop again',
+      };
+    case 'cursor':
+      return {
+        ...json,
+        title: 'Cursor, for this project',
+        path: join(cwd, '.cursor', 'mcp.json'),
+        urlEntry: plainUrl,
+        next: "allow the server in Cursor's settings, and sign in there",
+      };
+    case 'vscode':
+      return {
+        ...json,
+        title: 'VS Code, for this project',
+        path: join(cwd, '.vscode', 'mcp.json'),
+        serversKey: 'servers',
+        urlEntry: httpUrl,
+        next: 'start the server from the file in VS Code, and sign in',
+      };
+    case 'gemini':
+      return {
+        ...json,
+        title: 'Gemini CLI',
+        path: join(home, '.gemini', 'settings.json'),
+        urlEntry: (url) => ({ httpUrl: url }),
+        next: 'start  gemini,  and sign in with  /mcp auth',
+      };
+    case 'codex':
+      return {
+        title: 'Codex',
+        path: join(places.variables.get('CODEX_HOME') || join(home, '.codex'), 'config.toml'),
+        format: 'toml',
+        serversKey: 'mcp_servers',
+        takesUrl: true,
+        urlEntry: plainUrl,
+        ownCommand: (name, url) => `codex mcp add ${name} --url ${url}`,
+        next: 'sign in with  codex mcp login',
+      };
+  }
+}
+
+export function entryOf(file: AgentFile, way: Way): Readonly<Record<string, unknown>> {
+  return way.kind === 'url' ? file.urlEntry(way.url) : { command: way.command, args: way.args };
+}
+
+function claudeDesktopFolder({ home, platform, variables }: AgentPlaces): string {
+  switch (platform) {
+    case 'darwin':
+      return join(home, 'Library', 'Application Support', 'Claude');
+    case 'win32':
+      return join(variables.get('APPDATA') || join(home, 'AppData', 'Roaming'), 'Claude');
+    default:
+      return join(variables.get('XDG_CONFIG_HOME') || join(home, '.config'), 'Claude');
+  }
+}
