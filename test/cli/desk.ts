@@ -54,8 +54,8 @@ export class Desk {
   }
 
   /** Starts a sign-in; `shown` resolves with what it says first, up to what `says` finds. */
-  start(args: readonly string[], says: RegExp): StartedSignIn {
-    const child: ChildProcess = this.folder.spawn(['login', ...args], this.env);
+  start(args: readonly string[], says: RegExp, command: readonly string[] = ['login']): StartedSignIn {
+    const child: ChildProcess = this.folder.spawn([...command, ...args], this.env);
     let text = '';
     child.stderr?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
@@ -76,8 +76,9 @@ export class Desk {
     server: string,
     visit: (address: string) => Promise<URL>,
     args: readonly string[] = [],
+    command: readonly string[] = ['login'],
   ): Promise<CliEnd> {
-    const { shown, end } = this.start(['--server', server, ...args], /^ {2}(http\S+)$/m);
+    const { shown, end } = this.start(['--server', server, ...args], /^ {2}(http\S+)$/m, command);
     await fetch(await visit(await shown));
     return end;
   }

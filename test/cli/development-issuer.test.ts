@@ -25,6 +25,36 @@ describe('a command line and the issuer of a local stack', () => {
     await provider?.stop();
   });
 
+  test('sign in for agents beside the commands, each with tokens of its own, and out of both', async () => {
+    const desk = await Desk.make();
+    const forAgents = await desk.signIn(gateway.url, (address) => signIn(address), [], ['mcp', 'login']);
+    assert.equal(forAgents.code, 0, forAgents.stderr);
+    assert.match(forAgents.stdout, /^Signed in for agents: http:\/\/127\.0\.0\.1:4600\/mcp$/m);
+    const agents = desk.theSignIn();
+    const claims = JSON.parse(Buffer.from(agents.accessToken.split('.')[1] ?? '', 'base64url').toString());
+    assert.equal(claims.aud, 'http://127.0.0.1:4600/mcp');
+    const whoami = await desk.run(['whoami', '--server', gateway.url]);
+    assert.equal(whoami.code, 1, 'commands do not use it');
+    assert.equal((await desk.signIn(gateway.url, (address) => signIn(address))).code, 0);
+    assert.equal(desk.kept().length, 2);
+    // Refreshing one does not end the other.
+    assert.equal((await desk.run(['whoami'])).code, 0);
+    const out = await desk.run(['logout']);
+    assert.equal(out.code, 0, out.stderr);
+    assert.deepEqual(desk.kept(), []);
+    const stolen = await fetch(`${provider.issuer}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'refresh_token',
+        client_id: 'methods-cli',
+        refresh_token: agents.refreshToken,
+      }),
+    });
+    assert.equal(((await stolen.json()) as { error: string }).error, 'invalid_grant');
+    desk.assertNeverSaid([agents.accessToken, agents.refreshToken]);
+    await desk.remove();
+  });
+
   test('sign in with the browser, act, and sign out for good', async () => {
     const desk = await Desk.make();
     const login = await desk.signIn(gateway.url, (address) => signIn(address));

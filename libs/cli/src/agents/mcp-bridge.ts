@@ -149,9 +149,9 @@ export class McpBridge {
     const text = response.headers.get('content-type')?.includes('json') ? await readJson(response) : undefined;
     if (id === null) return true;
     const reply = objectOf(text);
-    if ('result' in reply || 'error' in reply) {
+    if (isJsonRpcReply(reply)) {
       // A refusal before the message was read does not know its id.
-      await this.pass(message, isJsonRpcError(reply) && reply.id === null ? { ...reply, id } : reply);
+      await this.pass(message, 'error' in reply && reply.id === null ? { ...reply, id } : reply);
       return true;
     }
     throw new CommandError('bad_reply', refusalWords(response.status, reply));
@@ -251,8 +251,8 @@ function requestIdOf({ id, method }: Message): RequestId | null {
   return typeof method === 'string' && (typeof id === 'string' || typeof id === 'number') ? id : null;
 }
 
-function isJsonRpcError(reply: Message): boolean {
-  return reply.jsonrpc === '2.0' && 'error' in reply;
+function isJsonRpcReply(reply: Message): boolean {
+  return reply.jsonrpc === '2.0' && ('result' in reply || 'error' in reply);
 }
 
 /** An error of the server's other routes has its words in `message`. */

@@ -1,0 +1,106 @@
+// Agents and a local stack: their programs' configuration, offered methods, and the bridge to the real MCP server.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ended, METHODS } from '@methods/cli/cli.fixture';
+import type { Stack } from '../e2e/stack.ts';
+import { commonStack } from './common-stack.ts';
+import { type StackDesk, stackDesk } from './stack-desk.ts';
+
+let stack: Stack;
+let desk: StackDesk;
+const methods = (...args: string[]) => desk.folder.quick(args, desk.env);
+
+before(async () => {
+  stack = await commonStack();
+  desk = await stackDesk(stack);
+});
+after(() => desk?.folder.remove());
+
+const CLIENT = { name: 'story', version: '1.0' };
+
+/** What a client gets that writes these messages and ends its input. */
+async function bridged(messages: readonly object[]) {
+  const child = spawn(process.execPath, [METHODS, 'mcp', 'bridge'], {
+    cwd: desk.folder.dir,
+    env: { HOME: desk.folder.dir, ...desk.env },
+  });
+  child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  const { code, stdout, stderr } = await ended(child);
+  assert.equal(code, 0, stderr);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+test('a program’s file gets the server, and the rest of it stays', async () => {
+  const printed = await methods('mcp', 'claude-code');
+  assert.equal(printed.code, 0, printed.stderr);
+  assert.ok(printed.stdout.includes(`claude mcp add --transport http methods ${stack.ready.base_url}/mcp`));
+  await assert.rejects(access(join(desk.folder.dir, '.mcp.json')), 'it was only printed');
+  await mkdir(join(desk.folder.dir, '.vscode'));
+  await desk.folder.write('.vscode/mcp.json', '{\n  // Ours.\n  "servers": { "other": { "command": "other" } }\n}\n');
+  assert.match((await methods('mcp', 'vscode', '--write')).stdout, /^Changed .*mcp\.json\nNow start/);
+  const text = await desk.folder.read('.vscode/mcp.json');
+  assert.ok(text.includes('// Ours.') && text.includes('"other": { "command": "other" }'), text);
+  assert.ok(text.includes(`"url": "${stack.ready.base_url}/mcp"`), text);
+  const { document } = await desk.folder.quickJson<{ written: string; file: string }>(
+    ['mcp', 'claude-desktop', '--write', '--name', 'local'],
+    desk.env,
+  );
+  assert.equal(document.written, 'created');
+  const desktop = JSON.parse(await desk.folder.read('.config/Claude/claude_desktop_config.json'));
+  assert.deepEqual(desktop.mcpServers.local.args.slice(-4), ['mcp', 'bridge', '--server', stack.ready.base_url]);
+  await desk.folder.write('.mcp.json', '{ "mcpServers": ');
+  const refused = await methods('mcp', 'claude-code', '--write');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /\.mcp\.json was not changed: line 1 is not JSON\nhint: mend it/);
+  assert.equal(await desk.folder.read('.mcp.json'), '{ "mcpServers": ');
+});
+
+test('the bridge carries both eras of the protocol to the server', async () => {
+  const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT };
+  const earlier = await bridged([{ id: 1, method: 'initialize', params: begin }]);
+  assert.equal(earlier[0].result.serverInfo.version, '5.2');
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': CLIENT,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const said = await bridged([
+    { id: 1, method: 'tools/list', params: { _meta } },
+    { id: 2, method: 'tools/call', params: { name: 'list_methods', arguments: {}, _meta } },
+  ]);
+  const of = (id: number) => said.find((each) => each.id === id)?.result;
+  assert.ok(
+    of(1).tools.some(({ name }: { name: string }) => name === 'get_method_language'),
+    JSON.stringify(said),
+  );
+  assert.equal(of(2).isError ?? false, false);
+  assert.ok(of(2).structuredContent.methods.length > 0);
+});
+
+test('an admin offers a method and takes the offer back', async () => {
+  const id = stack.method('two-questions');
+  const offered = await desk.folder.quickJson<{ offered_to_agents: boolean }>(['offer', id], desk.env);
+  assert.deepEqual([offered.code, offered.document.offered_to_agents], [0, true], offered.stderr);
+  const off = await methods('offer', id, '--off');
+  assert.equal(off.code, 0, off.stderr);
+  assert.match(off.stdout, /is no longer offered to agents\.$/m);
+});
+
+test('wrong usage says what is missing', async () => {
+  for (const [args, message] of [
+    [['emacs'], /mcp does not know "emacs"/],
+    [['bridge', '--write'], /mcp bridge has no option --write/],
+    [['cursor', '--device'], /mcp cursor has no option --device/],
+    [['cursor', '--name', 'a b'], /a name has 1 to 40/],
+  ] as const) {
+    const { code, stderr } = await methods('mcp', ...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, message);
+  }
+});
