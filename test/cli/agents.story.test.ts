@@ -1,11 +1,14 @@
 // Agents and a local stack: their programs' configuration, offered methods, and the bridge to the real MCP server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { access, mkdir } from 'node:fs/promises';
+import { access, chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ended, METHODS } from '@methods/cli/cli.fixture';
+import { commandsOf } from '../docs/console-blocks.ts';
+import { fencedBlocks } from '../docs/fenced-blocks.ts';
 import type { Stack } from '../e2e/stack.ts';
+import { documents } from '../tidy/source-files.ts';
 import { commonStack } from './common-stack.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
@@ -59,6 +62,39 @@ test('a program’s file gets the server, and the rest of it stays', async () =>
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /\.mcp\.json was not changed: line 1 is not JSON\nhint: mend it/);
   assert.equal(await desk.folder.read('.mcp.json'), '{ "mcpServers": ');
+});
+
+/** As the guide writes it: the folder, the server and ids by one name. */
+function shown(text: string): string {
+  return text
+    .replaceAll(desk.folder.dir, '.')
+    .replaceAll(stack.ready.base_url, 'http://127.0.0.1:4600')
+    .replace(/\b(wf|ver)_\w{26}/g, '$1_…');
+}
+
+test('every command of the guide to agents prints what the guide says', async () => {
+  const page = documents.find(({ path }) => path === 'docs/agents.md') ?? assert.fail('there is no such page');
+  const reader = await stackDesk(stack);
+  const { dir } = reader.folder;
+  try {
+    await mkdir(join(dir, '.bin'));
+    await reader.folder.write('.bin/npx', `#!/bin/sh\nshift\nexec "${process.execPath}" "${METHODS}" "$@"\n`);
+    await chmod(join(dir, '.bin', 'npx'), 0o755);
+    const env = { HOME: dir, ...reader.env, PATH: `${join(dir, '.bin')}:${reader.env.PATH}` };
+    let count = 0;
+    for (const block of fencedBlocks(page)) {
+      const [, file] = /^yaml (\S+)$/.exec(block.info) ?? [];
+      if (file !== undefined) await reader.folder.write(file, block.text);
+      for (const { command, told, at } of block.info === 'console' ? commandsOf(block) : []) {
+        count++;
+        const { stdout } = await ended(spawn('bash', ['-c', `{ ${command}\n} 2>&1`], { cwd: dir, env }));
+        assert.equal(shown(stdout.replaceAll(dir, desk.folder.dir)), told, `${at}: ${command}`);
+      }
+    }
+    assert.ok(count >= 7, `only ${count} commands were typed`);
+  } finally {
+    await reader.folder.remove();
+  }
 });
 
 test('the bridge carries both eras of the protocol to the server', async () => {
