@@ -48,7 +48,7 @@ test('a program’s file gets the server, and the rest of it stays', async () =>
   await desk.folder.write('.vscode/mcp.json', '{\n  // Ours.\n  "servers": { "other": { "command": "other" } }\n}\n');
   assert.match((await methods('mcp', 'vscode', '--write')).stdout, /^Changed .*mcp\.json\nNow start/);
   const text = await desk.folder.read('.vscode/mcp.json');
-  assert.ok(text.includes('// Ours.') && text.includes('"other": { "command": "other" }'), text);
+  assert.match(text, /\n {2}\/\/ Ours\.\n[\s\S]*"other": \{\s*"command": "other"\s*\}/);
   assert.ok(text.includes(`"url": "${stack.ready.base_url}/mcp"`), text);
   const { document } = await desk.folder.quickJson<{ written: string; file: string }>(
     ['mcp', 'claude-desktop', '--write', '--name', 'local'],

@@ -1,5 +1,5 @@
-// One entry of a JSON file of MCP servers, set without touching the rest of the text: other entries, comments and the
-// layout stay.
+// One entry of a JSON file of MCP servers, set in its text: other entries and comments stay. Only the entry beside
+// it may be laid out again.
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { isRecord, notChanged } from './server-entry.ts';
 
