@@ -14,7 +14,8 @@ export interface ThreeSchedulers {
   readonly client: RunClient;
   /** Of everything since the start. */
   readonly witness: ChangeWitness;
-  /** While this file is missing, the first scheduler that has committed a claim makes it and dies. */
+  /** While this file is missing, the first scheduler that has committed a claim, or granted a run before its
+   * commit, makes it and dies. */
   readonly struck: string;
 }
 
@@ -43,7 +44,7 @@ async function start(): Promise<ThreeSchedulers> {
     schedulers: 3,
     workers: 2,
     signIn: true,
-    env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
+    env: { FAULT_POINT: 'claim-committed,granted-early', FAULT_ONCE: struck },
   });
   try {
     return { cluster, client: new RunClient(cluster), witness: await ChangeWitness.watch(cluster), struck };

@@ -29,6 +29,7 @@ export interface StartableVersion {
   readonly needs: readonly string[];
   /** Something may be left to do once a step has failed. */
   readonly cleansUp: boolean;
+  readonly onlyComputes: boolean;
 }
 
 type Unmet = (inputs: JsonObject) => readonly string[] | Promise<readonly string[]>;
@@ -60,11 +61,11 @@ export async function methodVersion(
 }
 
 function startable(
-  { inputSchema, needs, steps, cleansUp }: StartFacts,
+  { inputSchema, needs, steps, cleansUp, onlyComputes }: StartFacts,
   unmet: Unmet,
 ): Pick<MethodVersion, 'startable' | 'steps'> {
   const check = compileCheck(inputSchema);
   const takesFiles = JSON.stringify(inputSchema).includes('"x-type":"file"');
   const checkInputs = (inputs: JsonValue) => check(inputs, TURN_EFFORT);
-  return { startable: { inputSchema, takesFiles, checkInputs, unmet, needs, cleansUp }, steps };
+  return { startable: { inputSchema, takesFiles, checkInputs, unmet, needs, cleansUp, onlyComputes }, steps };
 }

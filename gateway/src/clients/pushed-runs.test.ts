@@ -30,6 +30,7 @@ function finishedRun(resultJson = '{}'): RunView {
     metadata: {},
     needs: [],
     cleansUp: false,
+    onlyComputes: false,
   });
   return book.succeed(run.runId, resultJson);
 }

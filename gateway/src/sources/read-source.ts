@@ -6,6 +6,7 @@ import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { specialFeatures } from '@methods/method/features';
 import type { JsonSchema } from '@methods/method/json';
+import { onlyComputes } from '@methods/method/only-computes';
 import { sourceInterface } from '../views/source-interface.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 
@@ -19,6 +20,8 @@ export interface StartFacts {
   readonly hasRequirements: boolean;
   /** Something may be left to do once a step has failed. */
   readonly cleansUp: boolean;
+  /** Nothing outside notices its steps. */
+  readonly onlyComputes: boolean;
 }
 
 /** Of a saved source that is not workflow/1. */
@@ -36,6 +39,7 @@ export function startFacts(method: CompiledMethod): StartFacts {
     steps: steps.map(({ name, kind }) => ({ name, kind })),
     hasRequirements: require.some(({ level }) => level === 'error'),
     cleansUp: goesOnAfterFailure(method),
+    onlyComputes: onlyComputes(method),
   };
 }
 

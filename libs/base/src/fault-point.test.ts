@@ -15,7 +15,8 @@ after(() => rmSync(folder, { recursive: true }));
 function pass(armed: boolean): { signal: string | null; wrote: string } {
   const code = `
     import { armFaultPoint, faultPoint } from ${JSON.stringify(CODE.href)};
-    if (${armed}) armFaultPoint({ name: 'claim-committed', onceFile: ${JSON.stringify(onceFile)} });
+    if (${armed}) armFaultPoint({ names: ['claim-committed'], onceFile: ${JSON.stringify(onceFile)} });
+    faultPoint('granted-early');
     faultPoint('claim-committed');
     console.log('behind');`;
   const { signal, stdout } = spawnSync(process.execPath, programArguments(code, CODE), { encoding: 'utf8' });

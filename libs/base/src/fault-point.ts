@@ -2,10 +2,11 @@
 // armed; only a service's configuration arms one.
 import { closeSync, openSync } from 'node:fs';
 
-export type FaultPointName = 'claim-committed';
+export const FAULT_POINTS = ['claim-committed', 'granted-early'] as const;
+export type FaultPointName = (typeof FAULT_POINTS)[number];
 
 export interface FaultPoint {
-  readonly name: FaultPointName;
+  readonly names: readonly FaultPointName[];
   /** The process dies only if this file does not exist yet, and creates it: of many processes and passes, one dies. */
   readonly onceFile: string;
 }
@@ -16,9 +17,9 @@ export function armFaultPoint(point: FaultPoint | null): void {
   armed = point;
 }
 
-/** Ends this process by SIGKILL, on this line, when the point is armed and has not struck yet. */
+/** Ends this process by SIGKILL, on this line, when the point is armed and none has struck yet. */
 export function faultPoint(name: FaultPointName): void {
-  if (armed?.name !== name) return;
+  if (!armed?.names.includes(name)) return;
   try {
     closeSync(openSync(armed.onceFile, 'wx'));
   } catch {

@@ -362,6 +362,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     for (const listener of [grants, keeper, watchers, live, followers, due, timeouts, claims]) actors.listen(listener);
     actors.listen({ committed: (before, after) => ready.committed(before, after) });
     actors.listenEvents((events) => relay.committed(events));
+    actors.listenEarly((run) => grants.grantEarly(run));
     peers.onItem((from, item, reply) => router.received(from, item, reply));
     peers.onConnected((peer) => {
       news.tell(peer);

@@ -57,6 +57,7 @@ test('a lease shorter than two heartbeats, and half a fault point, are refused',
   assert.match(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1001' }), /^ *WORKER_LEASE_MS: /m);
   assert.equal(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1000' }), '');
   assert.match(faults({ ...REQUIRED, FAULT_POINT: 'claim-committed' }), /^ *FAULT_POINT: /m);
+  assert.match(faults({ ...REQUIRED, FAULT_POINT: 'anywhere', FAULT_ONCE: 'file' }), /^ *FAULT_POINT: /m);
 });
 
 test('a certificate comes with its own key, or is refused without showing either', async () => {

@@ -1,13 +1,15 @@
 // The run-scheduler's configuration: read once at start, all faults reported at once.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { FaultPoint } from '@methods/base/fault-point';
+import { FAULT_POINTS, type FaultPoint, type FaultPointName } from '@methods/base/fault-point';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { ServerTls } from '@methods/rpc/server';
 import { Type } from 'typebox';
 
 const ADDRESS = '^\\S+:[0-9]{1,5}$';
+
+const NAMES = FAULT_POINTS.join('|');
 
 const Environment = Type.Object({
   /** host:port for gateways and peers; never open to customers. */
@@ -33,8 +35,8 @@ const Environment = Type.Object({
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
   /** The pause between two searches for runs whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
-  /** For tests: this process ends itself by SIGKILL at the named place, unless the file of FAULT_ONCE exists. */
-  FAULT_POINT: Type.Optional(Type.Enum(['claim-committed'])),
+  /** For tests: this process ends itself by SIGKILL at one of the named places, unless the file of FAULT_ONCE exists. */
+  FAULT_POINT: Type.Optional(Type.String({ pattern: `^(${NAMES})(,(${NAMES}))*$` })),
   FAULT_ONCE: Type.Optional(Type.String({ minLength: 1 })),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
@@ -64,8 +66,8 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   if (environment.WORKER_LEASE_MS < 2 * environment.HEARTBEAT_MS) {
     throw new ConfigError(['WORKER_LEASE_MS: must be at least twice HEARTBEAT_MS']);
   }
-  const { FAULT_POINT: name, FAULT_ONCE: onceFile } = environment;
-  if ((name === undefined) !== (onceFile === undefined)) {
+  const { FAULT_POINT: names, FAULT_ONCE: onceFile } = environment;
+  if ((names === undefined) !== (onceFile === undefined)) {
     throw new ConfigError(['FAULT_POINT: comes with FAULT_ONCE, or neither is set']);
   }
   return Object.freeze({
@@ -81,7 +83,8 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     heartbeatMs: environment.HEARTBEAT_MS,
     maxAttempts: environment.MAX_ATTEMPTS,
     retentionSweepMs: environment.RETENTION_SWEEP_MS,
-    faultPoint: name === undefined || onceFile === undefined ? null : { name, onceFile },
+    faultPoint:
+      names === undefined || onceFile === undefined ? null : { names: names.split(',') as FaultPointName[], onceFile },
     logLevel: environment.LOG_LEVEL,
   });
 }

@@ -162,6 +162,7 @@ function* startMessage(
       },
     }),
     cleansUp: startable.cleansUp,
+    onlyComputes: startable.onlyComputes,
     starter,
   };
 }

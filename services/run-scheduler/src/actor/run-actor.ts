@@ -54,11 +54,17 @@ export class RunActor {
   private run: Run | null | undefined;
   private working = false;
   private dropped = false;
+  /** What was decided of a run that was granted before its commit, until that is done. */
+  private early: Decided | null = null;
+  /** Its commit waits for its worker's report. */
+  private isHeld = false;
 
   constructor(
     readonly runId: RunId,
     private readonly host: ActorHost,
     known?: Run | null,
+    /** Nothing outside notices its steps: it may be granted before a commit. False where that is not known. */
+    readonly onlyComputes = false,
   ) {
     this.run = known;
   }
@@ -67,12 +73,41 @@ export class RunActor {
     return this.run ?? null;
   }
 
-  tell(envelope: Envelope): void {
+  /** The run as its worker knows it; it may not be committed. */
+  get grantedRun(): Run | null {
+    return this.early?.after ?? this.committedRun;
+  }
+
+  /**
+   * Returns the run as the commands leave it, to be granted now. They are committed together with what its worker
+   * reports, and by `commitNow`. Null: they are decided as any other.
+   */
+  tellEarly(envelopes: readonly Envelope[]): Run | null {
+    const isIdle = !this.dropped && !this.working && this.run !== undefined;
+    for (const envelope of envelopes) this.tell(envelope, isIdle);
+    if (!isIdle) return null;
+    this.working = true;
+    this.isHeld = true;
+    this.early = decideAll(this.run ?? null, envelopes, this.host);
+    return this.early.after;
+  }
+
+  /** False: nothing waits for it. */
+  commitNow(): boolean {
+    if (!this.isHeld) return false;
+    this.isHeld = false;
+    setImmediate(() => void this.work());
+    return true;
+  }
+
+  tell(envelope: Envelope, isEarly = false): void {
     if (this.dropped || !this.mailbox.put(envelope)) {
       envelope.reply({ kind: 'failed', code: this.dropped ? 'wrong_shard' : 'unavailable' });
       return;
     }
-    if (this.working) return;
+    // A record is followed by more.
+    if (this.isHeld && envelope.command.type !== 'record_step') this.commitNow();
+    if (this.working || isEarly) return;
     this.working = true;
     // The rest of this turn may bring more commands for the same run.
     setImmediate(() => void this.work());
@@ -98,6 +133,7 @@ export class RunActor {
       }
     }
     this.working = false;
+    this.early = null;
     this.host.settled(this, this.run ?? null);
   }
 
@@ -105,7 +141,7 @@ export class RunActor {
   private async handle(taken: readonly Envelope[], rounds: number): Promise<boolean> {
     const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
     this.run = before;
-    const decided = decideAll(before, taken, this.host);
+    const decided = this.decide(before, taken);
     if (decided.after === before || decided.after === null) {
       reply(decided.replies, before);
       return true;
@@ -127,14 +163,25 @@ export class RunActor {
         return this.again(decided, rounds);
       default:
         this.run = undefined;
+        this.early = null;
         this.mailbox.putBack(decided.rest);
         fail(decided.replies, failureOf(outcome));
         return true;
     }
   }
 
+  /** What a worker knows already was decided before. */
+  private decide(before: Run | null, taken: readonly Envelope[]): Decided {
+    const begun = this.early;
+    if (begun === null || begun.replies.some(({ envelope }, i) => envelope !== taken[i])) {
+      return decideAll(before, taken, this.host);
+    }
+    return decideAll(before, taken.slice(begun.replies.length), this.host, begun);
+  }
+
   private happened(before: Run | null, after: Run, decided: Decided, events: readonly OutboxEvent[]): void {
     this.run = after;
+    this.early = null;
     this.mailbox.putBack(decided.rest);
     this.host.committed(before, after, decided.effects, events);
     reply(decided.replies, after);
@@ -175,6 +222,7 @@ export class RunActor {
 
   /** The decided changes did not happen: returns them to the mailbox to be decided again, a few times. */
   private again(decided: Decided, rounds: number): boolean {
+    this.early = null;
     this.mailbox.putBack(decided.rest);
     if (rounds >= ROUNDS_MAX || this.dropped) {
       fail(decided.replies, 'unavailable');
@@ -202,12 +250,17 @@ interface Decided {
  * Lets the rules decide over all envelopes in order, up to the first that emits an event (one event a commit, beside the
  * end of a question, which has an id of its own), or up to a claim of a run that was running.
  */
-function decideAll(before: Run | null, envelopes: readonly Envelope[], host: ActorHost): Decided {
+function decideAll(
+  before: Run | null,
+  envelopes: readonly Envelope[],
+  host: ActorHost,
+  begun: Decided | null = null,
+): Decided {
   const nowMs = host.nowMs();
-  let after = before;
-  const effects: Effect[] = [];
-  const steps: NewStep[] = [];
-  const replies: Replies[] = [];
+  let after = begun === null ? before : begun.after;
+  const effects: Effect[] = [...(begun?.effects ?? [])];
+  const steps: NewStep[] = [...(begun?.steps ?? [])];
+  const replies: Replies[] = [...(begun?.replies ?? [])];
   for (let i = 0; i < envelopes.length; i++) {
     const envelope = envelopes[i] as Envelope;
     // The end of the last claim must be visible by itself: between two claims a run is in the queue.

@@ -5,13 +5,14 @@ import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { Effect, RunEventName } from '../run/effect.ts';
-import type { Run, RunFacts } from '../run/run.ts';
+import type { Run, RunFacts, RunningRun } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { keyText } from '../store/postgres-run-store.ts';
 import type { OutboxEvent, RunPlace, RunStore } from '../store/run-store.ts';
 import type { Committer } from './committer.ts';
-import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
+import { EarlyGrants } from './early-grants.ts';
+import { type ActorHost, type Envelope, RunActor, type TellOutcome } from './run-actor.ts';
 import { RunLoader } from './run-loader.ts';
 
 export interface RunListener {
@@ -28,6 +29,14 @@ export type StartOutcome =
   | Replay
   | { readonly kind: 'failed'; readonly code: 'wrong_shard' | 'unavailable' | 'invalid_request' };
 
+export interface StartOptions {
+  readonly kept?: KeptBeginning | undefined;
+  /** False: its caller has gone, and nothing is committed. */
+  readonly wanted?: (() => boolean) | undefined;
+  /** Nothing outside notices its steps. */
+  readonly onlyComputes?: boolean;
+}
+
 const IDLE_ACTORS_MAX = 2_048;
 const IDLE_MS = 5_000;
 
@@ -37,6 +46,8 @@ export class RunActors implements ActorHost {
   private readonly loader: RunLoader;
   private readonly listeners: RunListener[] = [];
   private readonly eventListeners: ((events: readonly OutboxEvent[]) => void)[] = [];
+  private readonly earlyListeners: ((run: RunningRun) => void)[] = [];
+  private readonly early: EarlyGrants;
 
   constructor(
     private readonly options: {
@@ -53,6 +64,7 @@ export class RunActors implements ActorHost {
     },
   ) {
     this.loader = new RunLoader(options.store);
+    this.early = new EarlyGrants(options.clock);
     this.passivation = new Passivation({
       idleMax: IDLE_ACTORS_MAX,
       idleMs: IDLE_MS,
@@ -65,6 +77,11 @@ export class RunActors implements ActorHost {
     this.listeners.push(listener);
   }
 
+  /** Runs that are granted before their commit. */
+  listenEarly(listener: (run: RunningRun) => void): void {
+    this.earlyListeners.push(listener);
+  }
+
   /** Events of a commit, to be sent right away. */
   listenEvents(listener: (events: readonly OutboxEvent[]) => void): void {
     this.eventListeners.push(listener);
@@ -73,6 +90,25 @@ export class RunActors implements ActorHost {
   /** Removes idle actors; called on a coarse tick. */
   sweep(): void {
     this.passivation.sweep();
+  }
+
+  /** A command and the claim of the run that it queues; the outcome of each. */
+  tellAndClaim(
+    { orgId, runId }: { orgId: OrgId; runId: RunId },
+    command: RunCommand,
+    claim: ClaimRun,
+  ): readonly [Promise<TellOutcome>, Promise<TellOutcome>] {
+    const actor = this.actors.get(runId);
+    if (!actor?.onlyComputes) return [this.tell(orgId, runId, command), this.tell(orgId, runId, claim)];
+    this.passivation.busy(runId);
+    let claimed: Envelope['reply'] = () => {};
+    const claiming = new Promise<TellOutcome>((reply) => {
+      claimed = reply;
+    });
+    const telling = new Promise<TellOutcome>((reply) => {
+      this.tellClaimed(actor, { orgId, command, reply }, { orgId, command: claim, reply: claimed });
+    });
+    return [telling, claiming];
   }
 
   /** `known`: the committed run, for an actor created for this command. */
@@ -84,24 +120,39 @@ export class RunActors implements ActorHost {
   }
 
   /**
-   * Starts a run, and claims it in the same commit if a worker waits for it. Commits nothing for a caller that has gone
-   * by then, which `wanted` reports.
+   * Starts a run, and claims it in the same commit if a worker waits for it.
    */
   async startRun(
     facts: RunFacts,
     claim: ClaimRun | null,
-    kept?: KeptBeginning,
-    wanted?: () => boolean,
+    { kept, wanted, onlyComputes }: StartOptions = {},
   ): Promise<StartOutcome> {
-    const actor = new RunActor(facts.runId, this, null);
+    const { orgId } = facts;
+    const actor = new RunActor(facts.runId, this, null, onlyComputes);
     this.actors.set(facts.runId, actor);
     const outcome = await new Promise<TellOutcome>((reply) => {
-      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts, ...(kept && { kept }) }, wanted, reply });
-      if (claim !== null) actor.tell({ orgId: facts.orgId, command: claim, reply: () => {} });
+      const start: Envelope = { orgId, command: { type: 'start', facts, ...(kept && { kept }) }, wanted, reply };
+      if (claim === null) actor.tell(start);
+      else this.tellClaimed(actor, start, { orgId, command: claim, reply: () => {} });
     });
     if (outcome.kind === 'accepted') return { kind: 'started', run: outcome.run };
     if (outcome.kind === 'refused') return { kind: 'failed', code: 'unavailable' };
     return outcome.code === 'key_taken' ? this.replay(facts) : { kind: 'failed', code: outcome.code };
+  }
+
+  private tellClaimed(actor: RunActor, queues: Envelope, claims: Envelope & { command: ClaimRun }): void {
+    if (!actor.onlyComputes || !this.early.areTimely) {
+      actor.tell(queues);
+      actor.tell(claims);
+      return;
+    }
+    const run = actor.tellEarly([queues, claims]);
+    if (run?.status !== 'running' || run.token !== claims.command.token) {
+      actor.commitNow();
+      return;
+    }
+    this.early.add(actor);
+    for (const listener of this.earlyListeners) this.tellOf(run, () => listener(run));
   }
 
   private async replay(facts: RunFacts): Promise<StartOutcome> {
@@ -146,6 +197,12 @@ export class RunActors implements ActorHost {
   /** The state of a resident actor, without a read. It may be a commit behind, and the commit will notify. */
   resident(run: { runId: RunId; orgId: OrgId }): Run | null {
     const known = this.actors.get(run.runId)?.committedRun ?? null;
+    return known?.facts.orgId === run.orgId ? known : null;
+  }
+
+  /** The run as its worker knows it; it may not be committed. */
+  granted(run: { runId: RunId; orgId: OrgId }): Run | null {
+    const known = this.actors.get(run.runId)?.grantedRun ?? null;
     return known?.facts.orgId === run.orgId ? known : null;
   }
 

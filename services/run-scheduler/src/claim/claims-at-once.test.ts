@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { QuestionId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
+import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
-import { answer, ask, cancel } from '../run/run.fixture.ts';
-import type { Run } from '../run/run.ts';
-import { TestStore } from '../store/run-store.fixture.ts';
+import { answer, ask, cancel, succeed } from '../run/run.fixture.ts';
+import type { Run, RunningRun } from '../run/run.ts';
+import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import type { LeaseTable } from '../worker-stream/lease-table.ts';
 import { ClaimsAtOnce } from './claims-at-once.ts';
@@ -21,6 +22,7 @@ describe('a run that is answered while a worker waits for it', () => {
   let claims: ClaimsAtOnce;
   let delivered: DeliveredGrant[];
   let isEmpty: boolean;
+  let granted: RunningRun[];
 
   before(async () => {
     db = await TestStore.open();
@@ -29,7 +31,8 @@ describe('a run that is answered while a worker waits for it', () => {
 
   beforeEach(async () => {
     node = await TestActors.on(db);
-    [delivered, isEmpty] = [[], true];
+    [delivered, granted, isEmpty] = [[], [], true];
+    node.actors.listenEarly((run) => granted.push(run));
     waiters = new ClaimWaiters({
       nodeId: 'here',
       clock: new ManualClock(),
@@ -38,7 +41,7 @@ describe('a run that is answered while a worker waits for it', () => {
     });
     const grants = new GrantDesk({
       store: node.store,
-      leases: { add: () => {} } as unknown as LeaseTable,
+      leases: { add: () => {}, ended: () => {} } as unknown as LeaseTable,
       returnGrant: () => {},
       tooLarge: () => {},
       epochOf: () => 1,
@@ -46,6 +49,7 @@ describe('a run that is answered while a worker waits for it', () => {
       logger: silentLogger,
     });
     node.actors.listen(grants);
+    node.actors.listenEarly((run) => grants.grantEarly(run));
     claims = new ClaimsAtOnce({
       nodeId: 'here',
       actors: node.actors,
@@ -91,7 +95,7 @@ describe('a run that is answered while a worker waits for it', () => {
       actors: node.actors,
       ready: { isEmpty: () => isEmpty },
       waiters,
-      grants: { expect: () => {}, forget: () => {} },
+      grants: { expect: () => {}, forget: () => false },
     });
     await tell(run, answer('q_1', 'aa'), run.facts.orgId, run);
     assert.deepEqual([node.batches.length, (await db.load(run.facts.runId))?.status], [1, 'running']);
@@ -125,6 +129,42 @@ describe('a run that is answered while a worker waits for it', () => {
     const outcome = await tell(run, answer('q_1', 'aa'), run.facts.orgId, run);
     assert.ok(outcome.kind === 'failed' && outcome.code === 'wrong_shard');
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
+  });
+
+  /** Of a version that only computes: it is granted before the commit of its answer. */
+  async function waitingForEarlyGrant(): Promise<Run> {
+    const token = 'first';
+    const command = { type: 'claim', token, workerSession: WORKER, cleansUp: false } as const;
+    void node.actors.startRun(newFacts(0, { webhookUrl: null }), command, { onlyComputes: true });
+    const run = granted.at(-1);
+    assert.ok(run);
+    const outcome = await node.tell(run, ask(token, 1, 'q_1', null));
+    assert.ok(outcome.kind === 'accepted');
+    node.batches.length = 0;
+    return outcome.run;
+  }
+
+  test('ends in the commit of its answer, and its caller still gets it as the answer left it', async () => {
+    const run = await waitingForEarlyGrant();
+    const told = tell(run, answer('q_1', 'aa'));
+    const { grant } = await until('it is granted', () => delivered.at(-1));
+    await node.tell(run, succeed(grant.token, 1));
+    const outcome = await told;
+    assert.ok(outcome.kind === 'accepted');
+    const ended = await db.load(run.facts.runId);
+    assert.deepEqual([node.batches.length, ended?.status, ended?.revision], [1, 'succeeded', run.revision + 1]);
+    // What watches the run has a newer state by then.
+    assert.deepEqual([outcome.run.status, outcome.run.revision], ['queued', run.revision]);
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('has used its place once its grant has left, even if its commit fails', async () => {
+    const run = await waitingForEarlyGrant();
+    const told = tell(run, answer('q_1', 'aa'));
+    assert.equal(delivered.length, 1);
+    node.lose([0]);
+    assert.equal((await told).kind, 'failed');
+    assert.deepEqual([waiters.freePlaces(), (await db.load(run.facts.runId))?.status], [0, 'waiting']);
   });
 
   const grantedAnswer = () => (delivered[0]?.grant.answer as { questionId?: QuestionId } | undefined)?.questionId;

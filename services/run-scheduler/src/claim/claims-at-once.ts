@@ -7,6 +7,7 @@ import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { ReadyRuns } from '../queue/ready-runs.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, RunCommand } from '../run/run-command.ts';
+import { transition } from '../run/transition.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 
@@ -41,8 +42,8 @@ export class ClaimsAtOnce {
 
   /** The grant of a claim that happened has left by then. */
   ended({ command, creditId }: PreparedClaim, claimed: boolean): void {
-    this.options.grants.forget(command.token);
-    if (!claimed) this.options.waiters.returned(creditId);
+    const wasGranted = this.options.grants.forget(command.token);
+    if (!claimed && !wasGranted) this.options.waiters.returned(creditId);
   }
 
   /**
@@ -53,16 +54,25 @@ export class ClaimsAtOnce {
     const { actors } = this.options;
     const run = command.type === 'answer' ? (actors.resident({ runId, orgId }) ?? waiting) : undefined;
     const claim = run?.status === 'waiting' ? this.prepare(run.facts) : null;
-    const told = actors.tell(orgId, runId, command);
-    if (claim === null) return told;
-    void actors.tell(orgId, runId, claim.command).then((end) => this.ended(claim, end.kind === 'accepted'));
+    if (run?.status !== 'waiting' || claim === null) return actors.tell(orgId, runId, command);
+    const [told, claimed] = actors.tellAndClaim({ orgId, runId }, command, claim.command);
+    void claimed.then((end) => this.ended(claim, end.kind === 'accepted'));
     const outcome = await told;
-    return outcome.kind === 'accepted' ? { ...outcome, run: beforeClaim(outcome.run, claim) } : outcome;
+    if (outcome.kind !== 'accepted') return outcome;
+    return { ...outcome, run: beforeClaim(outcome.run, claim) ?? asAnswered(run, command, outcome.run) };
   }
 }
 
-function beforeClaim(run: Run, { command }: PreparedClaim): Run {
-  if (run.status !== 'running' || run.token !== command.token) return run;
+/** Null: in its commit it went further than the claim. */
+function beforeClaim(run: Run, { command }: PreparedClaim): Run | null {
+  if (run.status !== 'running' || run.token !== command.token) return null;
   const { workerSession: _, cancelRequested: __, ...rest } = run;
   return { ...rest, status: 'queued' };
+}
+
+/** `after` is newer: what watches the run gets it from its commit. */
+function asAnswered(waiting: Run, command: RunCommand, after: Run): Run {
+  const decision = transition(waiting, command, after.stateSinceMs);
+  const isSame = decision.kind === 'changed' && decision.run.status === 'queued' && after.revision > waiting.revision;
+  return isSame ? { ...decision.run, revision: after.revision - 1 } : after;
 }

@@ -49,7 +49,8 @@ export class StartRuns {
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     if (request.files !== undefined) await this.keepFiles(request.files, facts);
     const claim = this.options.claims.prepare(facts);
-    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept, wanted);
+    const onlyComputes = request.onlyComputes && kept === undefined;
+    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, { kept, wanted, onlyComputes });
     if (outcome.kind !== 'started' && kept?.folderId) {
       await this.options.kept.folders.remove({ folderId: kept.folderId, orgId: facts.orgId, runId: facts.runId });
     }

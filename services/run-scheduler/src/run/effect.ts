@@ -1,4 +1,5 @@
-// The effects after a change is committed, as plain values. None of them happens before.
+// The effects after a change is committed, as plain values. None of them happens before, but the grant of a run that only
+// computes (docs/adr/0044-early-grants.md).
 import type { QuestionId } from '@methods/base/ids';
 import type { Party } from './party.ts';
 import type { StepSummary } from './run.ts';

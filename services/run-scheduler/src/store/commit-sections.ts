@@ -19,6 +19,15 @@ export const startColumns = writtenColumns('start');
 
 export const updateColumns = writtenColumns('update');
 
+/** What a start writes that is further than its first claim by then. */
+export const advancedStartColumns = [...startColumns.filter(({ name }) => !isUpdated(name)), ...updateColumns];
+
+/** Whether a column that `startColumns` leaves at its default has a value. */
+export function isAdvanced({ after }: RunChange): boolean {
+  if (after.status === 'queued') return after.attempts > 0;
+  return after.status !== 'running' || after.cancelRequested || after.returnedToken !== null;
+}
+
 /** Finds and guards the row of an update; not written. */
 export const guardColumns: readonly Column<RunChange>[] = [
   { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
@@ -109,6 +118,10 @@ export function deadlineOf(run: Run | null): number | null {
 }
 
 /** Bytes are bound as their hex digits. */
+function isUpdated(name: string): boolean {
+  return updateColumns.some((column) => column.name === name);
+}
+
 function writtenColumns(when: 'start' | 'update'): readonly Column<RunChange>[] {
   const written: Column<RunChange>[] = [];
   for (const [name, { type, [when]: value }] of Object.entries<RunColumn>(runColumns)) {

@@ -4,11 +4,13 @@ import type { NewStep } from '../run/effect.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
 import type { Column } from './commit-column.ts';
 import {
+  advancedStartColumns,
   deadlineColumns,
   deadlineOf,
   eventColumns,
   groupColumns,
   guardColumns,
+  isAdvanced,
   memberColumns,
   queueColumns,
   type StepRow,
@@ -48,8 +50,9 @@ export function commitStatement(batch: readonly RunChange[], groups: GroupChange
   };
   const parts = [held(bind, batch)];
   if (rows.starts.length > 0) {
+    const columns = rows.starts.some(isAdvanced) ? advancedStartColumns : startColumns;
     parts.push(`starts as (
-      insert into scheduler.runs (${names(startColumns)}) select ${expressions(startColumns)} from ${bind(startColumns, rows.starts)}
+      insert into scheduler.runs (${names(columns)}) select ${expressions(columns)} from ${bind(columns, rows.starts)}
       where ${isHeld}
       on conflict (org_id, idempotency_hash) do nothing returning run_id)`);
   }

@@ -6,7 +6,7 @@ import { TestActors } from '../actor/test-actors.fixture.ts';
 import { answer, ask, cancel, claim, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RecordStep } from '../run/run-command.ts';
-import { TestStore } from '../store/run-store.fixture.ts';
+import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from './grant-desk.ts';
 import { quietLeases } from './lease-table.fixture.ts';
 import type { LeaseTable } from './lease-table.ts';
@@ -79,6 +79,29 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual([grant?.nodeId, grant?.creditId, grant?.workerSession], ['node_worker', 7, 'worker.1']);
     assert.deepEqual([grant?.grant.token, grant?.grant.attempt, grant?.grant.epoch], ['t2', 1, 1]);
     assert.equal(leases.get(run.facts.runId, 't2')?.accepted, false);
+  });
+
+  test('a run may be granted before its commit, and is granted once', async () => {
+    node.actors.listenEarly((run) => desk.grantEarly(run));
+    desk.expect('t2', ADDRESS);
+    const started = node.actors.startRun(newFacts(0), claim('t2') as never, { onlyComputes: true });
+    assert.deepEqual(
+      delivered.map(({ grant }) => grant.token),
+      ['t2'],
+    );
+    const { runId } = ((await started) as { run: Run }).run.facts;
+    assert.equal(delivered.length, 1);
+    assert.equal(leases.get(runId, 't2')?.accepted, false);
+    assert.deepEqual([desk.expects('t2'), desk.forget('t2'), returned], [false, false, []]);
+  });
+
+  test('a run that was granted before a commit that failed loses its lease', async () => {
+    node.actors.listenEarly((run) => desk.grantEarly(run));
+    desk.expect('t2', ADDRESS);
+    const started = node.actors.startRun(newFacts(0), claim('t2') as never, { onlyComputes: true });
+    node.lose([0]);
+    assert.equal((await started).kind, 'failed');
+    assert.deepEqual([leases.size, desk.forget('t2'), leases.size, desk.forget('t2')], [1, true, 0, false]);
   });
 
   test('a grant carries finished steps and the answer, in order', async () => {

@@ -1,5 +1,5 @@
-// Sends a claimed run to the worker it was claimed for, after the commit: directly or through the node that serves the
-// worker. From here on the run has a lease.
+// Sends a claimed run to the worker it was claimed for, directly or through the node that serves the worker: after the
+// commit, and before it where the run only computes. From here on the run has a lease.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
@@ -34,6 +34,8 @@ export interface DeliveredGrant extends GrantAddress {
 
 export class GrantDesk {
   private readonly addresses = new Map<string, GrantAddress>();
+  /** Granted, and not committed yet. */
+  private readonly early = new Map<string, RunId>();
   private readonly keptSteps: KeptStepReads;
 
   constructor(
@@ -62,16 +64,32 @@ export class GrantDesk {
     return this.addresses.has(token);
   }
 
-  forget(token: string): void {
+  /** Ends the lease of a run that was granted before its commit and not committed. True: there was one. */
+  forget(token: string): boolean {
     this.addresses.delete(token);
+    const runId = this.early.get(token);
+    if (runId === undefined) return false;
+    this.early.delete(token);
+    this.options.leases.ended(runId, token);
+    return true;
+  }
+
+  /** Its commit follows; without one the worker's reports are refused. */
+  grantEarly(run: RunningRun): void {
+    const address = this.addresses.get(run.token);
+    if (address === undefined) return;
+    this.early.set(run.token, run.facts.runId);
+    this.send(run, address);
+    faultPoint('granted-early');
   }
 
   committed(_before: Run | null, after: Run, effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.type !== 'grant') continue;
-      faultPoint('claim-committed');
       const address = this.addresses.get(effect.token);
       this.addresses.delete(effect.token);
+      if (this.early.delete(effect.token)) continue;
+      faultPoint('claim-committed');
       // A run that moved on in the same commit needs no grant any more.
       if (after.status !== 'running' || after.token !== effect.token) continue;
       if (address === undefined) this.options.returnGrant(after.facts.runId, after.token);

@@ -90,7 +90,7 @@ export class WorkerReports {
   private async ask(orgId: OrgId, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
     const { actors, forms } = this.options;
     const { runId, token, seq } = item;
-    const resident = actors.resident({ runId, orgId });
+    const resident = actors.granted({ runId, orgId });
     const run = runningWith(resident, token) ? resident : await actors.read(runId).catch(() => null);
     // The run's own rules decide about such a report; this form would accept no answer.
     if (run === null || run.facts.orgId !== orgId || !runningWith(run, token)) {
