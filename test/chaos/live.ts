@@ -11,6 +11,15 @@ const WAIT_MS = 5_000;
 const DEADLINE_MS = 3_000;
 const KINDS: readonly LifeKind[] = ['worked', 'worked', 'worked', 'twins', 'asked', 'unanswered', 'raced', 'cancelled'];
 
+const METHODS: Readonly<Record<LifeKind, readonly string[]>> = {
+  worked: ['worked', 'computed'],
+  twins: ['worked', 'computed'],
+  cancelled: ['worked', 'worked', 'computed'],
+  asked: ['asked', 'computed-asked'],
+  unanswered: ['asked-briefly'],
+  raced: ['asked-briefly'],
+};
+
 export interface Surroundings {
   readonly client: ChaosClient;
   readonly random: Random;
@@ -72,9 +81,8 @@ class Story {
 
   private async start(webhookUrl: string | null): Promise<SeenRun> {
     const { client, random, ledger } = this.around;
-    const asks = { asked: 'asked', unanswered: 'asked-briefly', raced: 'asked-briefly' } as Record<string, string>;
-    const name = asks[this.kind] ?? 'worked';
-    const pauses = name === 'worked' ? { pause_ms: random.chance(0.1) ? random.whole(500, 3_000) : 0 } : {};
+    const name = random.pick(METHODS[this.kind]);
+    const pauses = METHODS.worked.includes(name) ? { pause_ms: random.chance(0.1) ? random.whole(500, 3_000) : 0 } : {};
     const body = {
       method: this.around.methodId(name),
       inputs: { ledger, ...pauses },
