@@ -44,13 +44,18 @@ export class ChangeWitness {
         or old_status in ('succeeded', 'failed', 'cancelled')
         or attempts > 3 or attempts < old_attempts
         or (attempts > old_attempts and not (attempts = old_attempts + 1 and old_status = 'queued' and status = 'running'))
-        -- A token is new at every claim and stays until the next. An answer may be claimed in its own commit.
-        or (old_token is distinct from token) <> (old_status in ('queued', 'waiting') and status = 'running')
+        -- A token is new at every claim and stays until the next. An answer may be claimed in its own commit, which may
+        -- have all that its worker reported too.
+        or (old_token is distinct from token and old_status not in ('queued', 'waiting'))
+        or (old_token is distinct from token and old_status = 'queued' and status <> 'running')
+        or (old_token is not distinct from token and (old_status, status) in (
+          ('queued', 'running'), ('waiting', 'running'), ('waiting', 'waiting'), ('waiting', 'succeeded')))
         or (old_status, status) not in (
           ('queued', 'running'), ('queued', 'cancelled'),
           ('running', 'running'), ('running', 'queued'), ('running', 'waiting'),
           ('running', 'succeeded'), ('running', 'failed'), ('running', 'cancelled'),
-          ('waiting', 'queued'), ('waiting', 'running'), ('waiting', 'failed'), ('waiting', 'cancelled'))
+          ('waiting', 'queued'), ('waiting', 'running'), ('waiting', 'waiting'),
+          ('waiting', 'succeeded'), ('waiting', 'failed'), ('waiting', 'cancelled'))
       order by seen limit 5`;
     assert.deepEqual([...wrong], [], 'changes that no run may make');
     const fell = await this.sql<object[]>`select * from witness.shards where epoch < old_epoch order by seen limit 5`;
