@@ -8,6 +8,8 @@ export interface ReceivedMail {
   readonly to: string;
   /** The message as it came, headers first. */
   readonly raw: string;
+  /** It came over TLS. */
+  readonly secure: boolean;
 }
 
 export interface MailServer extends AsyncDisposable {
@@ -20,18 +22,21 @@ export interface MailServer extends AsyncDisposable {
 
 export interface MailServerOptions {
   readonly port?: number;
+  /** `start`: TLS from the first byte; else by STARTTLS. Absent: none. */
+  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer; readonly start: boolean };
   /** Called for each recipient; an error with a `responseCode` refuses it. */
   readonly onRecipient?: (address: string) => Promise<void> | void;
   /** Called with each message before it is accepted. */
   readonly onMail?: (mail: ReceivedMail) => Promise<void> | void;
 }
 
-export async function mailServer({ port = 0, onRecipient, onMail }: MailServerOptions = {}): Promise<MailServer> {
+export async function mailServer({ port = 0, tls, onRecipient, onMail }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let sessions = 0;
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    ...(tls && { secure: tls.start, key: tls.key, cert: tls.certificate }),
+    disabledCommands: tls ? ['AUTH'] : ['STARTTLS', 'AUTH'],
     disableReverseLookup: true,
     closeTimeout: 10,
     onConnect(_session, done) {
@@ -48,7 +53,11 @@ export async function mailServer({ port = 0, onRecipient, onMail }: MailServerOp
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        const mail = { to: session.envelope.rcptTo[0]?.address ?? '', raw: Buffer.concat(chunks).toString('utf8') };
+        const mail = {
+          to: session.envelope.rcptTo[0]?.address ?? '',
+          raw: Buffer.concat(chunks).toString('utf8'),
+          secure: session.secure,
+        };
         (async () => onMail?.(mail))().then(
           () => {
             mails.push(mail);

@@ -128,8 +128,8 @@ export function ended(mailing: Mailing, orgId: OrgId, count: number) {
 }
 
 /** The plain part of a mail, its soft line breaks removed. */
-export function plain({ raw }: ReceivedMail | undefined = { to: '', raw: '' }): string {
-  return raw.replace(/=\r\n/g, '').replace(/=3D/g, '=');
+export function plain(mail: ReceivedMail | undefined): string {
+  return (mail?.raw ?? '').replace(/=\r\n/g, '').replace(/=3D/g, '=');
 }
 
 export function tokenIn(mail: ReceivedMail | undefined): string {

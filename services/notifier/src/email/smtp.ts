@@ -96,6 +96,8 @@ function serverOf(url: string) {
 
 interface SmtpFault {
   readonly code?: string;
+  /** Node's, where the library gives it one of its own. */
+  readonly originalCode?: string;
   readonly command?: string;
   readonly response?: string;
   readonly responseCode?: number;
@@ -103,12 +105,23 @@ interface SmtpFault {
 
 /** The error's own message may name the account; its code and the server's reply say what is wrong. */
 function failure(error: unknown): SmtpReply {
-  const { code = '', command = '', response = '', responseCode = 0 } = error as SmtpFault;
+  const { code = '', originalCode = '', command = '', response = '', responseCode = 0 } = error as SmtpFault;
   // A reply to the sign-in may repeat its name.
   const shown = command.startsWith('AUTH') || code === 'EAUTH' ? '' : response;
   // A refused sender is the operator's to correct: the mail waits for that.
   const isRefusal = responseCode >= 500 && (command === 'RCPT TO' || command === 'DATA');
-  return { code: responseCode, error: FAULTS[code] ?? 'smtp_failed', text: start(shown), isRefusal };
+  return {
+    code: responseCode,
+    error: tlsFault(originalCode) ?? FAULTS[code] ?? 'smtp_failed',
+    text: start(shown),
+    isRefusal,
+  };
+}
+
+/** Of the certificate or the protocol; the library calls each a fault of the socket. */
+function tlsFault(code: string): string | null {
+  if (/CERT|CRL|_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/.test(code)) return 'certificate_not_trusted';
+  return /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code) ? 'tls_failed' : null;
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
