@@ -1,5 +1,5 @@
-// 20,000 deadlines at one moment: how long after it the last run has ended or is queued, and what other runs wait for
-// meanwhile. The runs are copies of one that waits, with a deadline a little later than a node's next look.
+// 20,000 deadlines or reminders at one moment: how long after it the last run has ended, is queued or has reminded its
+// people, and what other runs wait for meanwhile. The runs are copies of one that waits, with a deadline a little later than a node's next look.
 import { newRunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { cpuSeconds } from '../harness/process-tree.ts';
@@ -9,8 +9,8 @@ import type { WorkloadResult } from './report.ts';
 import { quantile, RunCaller } from './run-caller.ts';
 
 const DEADLINES = 20_000;
-/** A node reads the deadlines of the next minute every 30 s. */
-const AHEAD_MS = 33_000;
+/** A node reads the deadlines of the next minute every 30 s; making the copies takes some of the rest. */
+const AHEAD_MS = 45_000;
 const CALLERS = 4;
 /** How long other runs are measured before the moment, for comparison. */
 const BEFORE_MS = 3_000;
@@ -24,6 +24,7 @@ export async function measureDeadlines(stack: BenchStack, scale: number): Promis
     const notes: string[] = [];
     for (const [what, method, state] of [
       ['questions', 'ask-in-time', 'waiting'],
+      ['reminders of questions', 'ask-in-time', 'waiting'],
       ['sleeping runs', 'wait-for-an-hour', 'sleeping'],
     ] as const) {
       const runId = await caller.start(method);
@@ -31,7 +32,8 @@ export async function measureDeadlines(stack: BenchStack, scale: number): Promis
         const [row] = await sql<{ status: string }[]>`select status from scheduler.runs where run_id = ${runId}`;
         return row?.status === state;
       });
-      notes.push(...(await burst(stack, sql, caller, { what, runId, count })));
+      const remind = what.startsWith('reminders');
+      notes.push(...(await burst(stack, sql, caller, { what, runId, count, remind })));
     }
     return { measurements: [], notes };
   } finally {
@@ -44,13 +46,18 @@ interface Burst {
   readonly what: string;
   readonly runId: string;
   readonly count: number;
+  /** The moment is a reminder, and the deadline a day later. */
+  readonly remind: boolean;
 }
 
-async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, { what, runId, count }: Burst): Promise<string[]> {
+async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, asked: Burst): Promise<string[]> {
+  const { what, runId, count, remind } = asked;
+  // The statement that copies is planned for what the tables hold after an earlier moment.
+  await sql`analyze`;
   const [clock] = await sql<{ at: number }[]>`select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at`;
   const dueAtMs = (clock?.at ?? 0) + AHEAD_MS;
   const beginsAtMs = performance.now() + AHEAD_MS - BEFORE_MS;
-  await copies(sql, runId, count, dueAtMs);
+  await copies(sql, runId, { count, dueAtMs, remind });
   await new Promise((resolve) => setTimeout(resolve, beginsAtMs - performance.now()));
   const before: number[] = [];
   const during: number[] = [];
@@ -93,8 +100,20 @@ function timesOf(latenciesMs: readonly number[]): string {
   return `p50 ${at(0.5)} ms, longest ${at(1)} ms of ${latenciesMs.length}`;
 }
 
+interface Copies {
+  readonly count: number;
+  readonly dueAtMs: number;
+  readonly remind: boolean;
+}
+
 /** Each in a shard of its own turn, due at the same moment. */
-async function copies(sql: Sql, runId: string, count: number, dueAtMs: number): Promise<void> {
+async function copies(sql: Sql, runId: string, { count, dueAtMs, remind }: Copies): Promise<void> {
+  const deadlineAtMs = remind ? dueAtMs + 86_400_000 : dueAtMs;
+  const remindMs = `jsonb_build_array(floor(${dueAtMs} - (r.question_json::jsonb->>'askedAtMs')::float8))`;
+  const rules = `'{"to":[],"notStarter":false,"needs":null,"escalate":null,"timeoutAnswerJson":null}'::jsonb`;
+  const policy = remind
+    ? `jsonb_build_object('policy', ${rules} || jsonb_build_object('remindMs', ${remindMs}))`
+    : `'{}'`;
   const [shards] = await sql<{ n: number }[]>`select count(*)::integer as n from scheduler.shards`;
   const shardCount = shards?.n ?? 1;
   const ids = Array.from({ length: count }, (_, i) => newRunId(i % shardCount));
@@ -104,7 +123,7 @@ async function copies(sql: Sql, runId: string, count: number, dueAtMs: number): 
      runs as (insert into scheduler.runs select (jsonb_populate_record(r, jsonb_build_object(
          'run_id', c.id, 'shard', c.shard, 'idempotency_hash', sha256(c.id::bytea),
          'wake_at_ms', case r.status when 'sleeping' then ${dueAtMs} end,
-         'question_json', (r.question_json::jsonb || jsonb_build_object('id', 'q_' || c.id, 'deadlineAtMs', ${dueAtMs}))::text))).*
+         'question_json', (r.question_json::jsonb || jsonb_build_object('id', 'q_' || c.id, 'deadlineAtMs', ${deadlineAtMs}) || ${policy})::text))).*
        from scheduler.runs r, copies c where r.run_id = $2),
      steps as (insert into scheduler.steps select (jsonb_populate_record(s, jsonb_build_object('run_id', c.id))).*
        from scheduler.steps s, copies c where s.run_id = $2),
