@@ -80,17 +80,23 @@ async function race(
   const ready = await Promise.all(all.map(async (each) => ({ each, send: await each.prepare(question) })));
   const order = ready.map((entry) => ({ ...entry, place: random.next() })).sort((a, b) => a.place - b.place);
   const deadlineMs = Date.parse(started.question?.deadline_at ?? '');
-  const beginsAtMs = kind.deadline ? deadlineMs - random.whole(0, LEAD_MS) : Date.now() + random.whole(0, SPREAD_MS);
-  const cancelsFirst = random.chance(0.5);
   const headMs = random.chance(0.5) ? random.whole(0, LINK_HEAD_MS) : 0;
+  const beginsAtMs = kind.deadline
+    ? deadlineMs - headMs - random.whole(0, LEAD_MS)
+    : Date.now() + random.whole(0, SPREAD_MS);
+  const cancelsFirst = random.chance(0.5);
+  const cancelled = async () => {
+    await elapse(headMs);
+    await cancel(question);
+  };
   return async () => {
     await elapse(Math.max(0, beginsAtMs - Date.now()));
-    const cancelled = kind.cancel && cancelsFirst ? cancel(question) : null;
+    const first = kind.cancel && cancelsFirst ? cancelled() : null;
     const replies = order.map(async ({ each, send }) => {
       if (headMs > 0 && !links.some((link) => link === each)) await elapse(headMs);
       return { each, reply: await send() };
     });
-    await Promise.all([cancelled, kind.cancel && !cancelsFirst ? cancel(question) : null, ...replies]);
+    await Promise.all([first, kind.cancel && !cancelsFirst ? cancelled() : null, ...replies]);
     const accepted = (await Promise.all(replies)).filter(({ reply }) => reply === 'accepted').map(({ each }) => each);
     const run = await client.rest(question.runId, question.questionId);
     const pages = await Promise.all(links.map((link) => link.page(question)));
