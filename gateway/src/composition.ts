@@ -16,6 +16,7 @@ import { KeyUses } from './clients/key-uses.ts';
 import { LinkCalls } from './clients/link-calls.ts';
 import { mailStatus } from './clients/mail-status.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
+import { OfferedMethods } from './clients/offered-methods.ts';
 import { OrganizationMembers } from './clients/organization-members.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
 import { QuestionCalls } from './clients/question-calls.ts';
@@ -27,6 +28,7 @@ import { UsageCalls } from './clients/usage-calls.ts';
 import type { Config } from './config.ts';
 import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
+import { ListChanges } from './mcp/list-changes.ts';
 import { LinkedQuestions } from './routes/answer-page/linked-questions.ts';
 import { declaredSteps } from './routes/runs/run-reply.ts';
 import { buildServer, type ServerParts } from './server.ts';
@@ -64,6 +66,8 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   const settings = parts.resolve(OrganizationSettings);
   const members = parts.resolve(OrganizationMembers);
   const sourceInterfaces = parts.resolve(SourceInterfaces);
+  const offeredMethods = new OfferedMethods(registryCalls, clock);
+  const listChanges = new ListChanges();
   const audit = new AuditLog({
     clock,
     logger: logger.child({ part: 'audit-log' }),
@@ -97,10 +101,10 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     workers,
     usage,
   ];
-  if (config.natsUrl !== null)
-    before.push(
-      registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, members, organizationLogs], logger),
-    );
+  // A list that is asked for after its notification has the change.
+  const caches = [registry, people.accounts, settings, members, offeredMethods];
+  const listeners = [...caches, organizationLogs, listChanges];
+  if (config.natsUrl !== null) before.push(registryBus(config.natsUrl.reveal(), listeners, logger));
 
   let stopping = false;
   const http = httpServer(config, {
@@ -112,6 +116,8 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     settings,
     audit,
     organizationLogs,
+    offeredMethods,
+    listChanges,
     answerLinks,
     deliveries,
     workers,

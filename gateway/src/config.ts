@@ -17,6 +17,11 @@ const Environment = Type.Object({
   GRPC_PUBLIC_URL: Type.Optional(Type.String({ minLength: 1 })),
   /** Where MCP clients connect; also the audience of their tokens. */
   MCP_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
+  /**
+   * Signs what MCP clients keep while their users are asked; the same at all gateways. Without it, an answer counts only
+   * at the gateway that asked.
+   */
+  MCP_STATE_KEY: Type.Optional(SecretText({ minLength: 32 })),
   /** Audience of the tokens of programs on people's computers. Default: `<PUBLIC_URL>/api`. */
   MACHINE_AUDIENCE: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
   /** The identity provider, exactly as its tokens name it. Without it there are service keys and no people. */
@@ -73,6 +78,8 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly grpcPublicUrl: string | null;
   readonly mcpUrl: string | null;
+  /** Null: a key of this process. */
+  readonly mcpStateKey: Secret | null;
   /** Null: only service keys are taken. */
   readonly issuer: IssuerConfig | null;
   readonly methodRegistryAddress: string;
@@ -98,6 +105,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     publicUrl: environment.PUBLIC_URL ?? null,
     grpcPublicUrl: environment.GRPC_PUBLIC_URL ?? null,
     mcpUrl: environment.MCP_URL ?? null,
+    mcpStateKey: environment.MCP_STATE_KEY ?? null,
     issuer: issuerConfig(environment),
     methodRegistryAddress: environment.METHOD_REGISTRY_URL,
     runSchedulerAddresses: [...new Set(environment.RUN_SCHEDULER_URLS.split(','))],

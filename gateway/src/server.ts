@@ -2,9 +2,12 @@
 import { createServer, type ServerOptions } from 'node:http';
 import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
+import type { Secret } from '@methods/config/environment';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type CallerSources, callerFinder } from './callers/find-caller.ts';
+import { stateKey } from './mcp/asked-user.ts';
 import { addMcpRoutes } from './mcp/mcp-routes.ts';
+import type { McpParts } from './mcp/tool.ts';
 import { addCallerFields } from './plugins/caller.ts';
 import { addRouteTable } from './plugins/caller-access.ts';
 import { addCallerScope } from './plugins/caller-scope.ts';
@@ -64,9 +67,12 @@ export interface ServerParts
     WorkerRouteParts,
     UsageRouteParts,
     Pick<InboxRouteParts, 'questions' | 'members'>,
+    Pick<McpParts, 'offeredMethods' | 'listChanges'>,
     WellKnownParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
+  /** Null: one that only this process knows. */
+  readonly mcpStateKey: Secret | null;
   /** Requests a second and key; 0: no limit, also none for bad credentials of an address. */
   readonly rateLimitPerKey: number;
   /** Requests a second of all of an organization's callers; 0: no limit. */
@@ -181,7 +187,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'mcp', callers, (scope) => {
-    addMcpRoutes(scope, { ...runParts, largeBodies });
+    addMcpRoutes(scope, { ...runParts, largeBodies, mcpStateKey: stateKey(parts.mcpStateKey) });
   });
   await addCallerScope(app, 'upload', callers, (scope) => {
     addUploadContent(scope, parts);

@@ -36,6 +36,7 @@ export async function commonRegistryGateway(options: CliGatewayOptions): Promise
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: grpcUrl,
       mcpUrl: `${PUBLIC_URL}/mcp`,
+      mcpStateKey: null,
       issuer: {
         url: issuer,
         clientId: 'dashboard',

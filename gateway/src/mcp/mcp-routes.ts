@@ -2,10 +2,14 @@
 // kept between requests: each has its token and is served by a protocol server of its own.
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { Clock } from '@methods/base/clock';
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../plugins/caller.ts';
 import { JSON_TYPE } from '../plugins/error-reply.ts';
 import { watchStream } from '../plugins/unread-replies.ts';
+import { mayStillRead } from '../routes/runs/event-streams.ts';
+import { StreamBeat } from '../routes/runs/stream-beat.ts';
 import { addAllowedOrigin } from './allowed-origin.ts';
 import { clientName, sessionIdFor } from './client-name.ts';
 import { protocolServer } from './protocol-server.ts';
@@ -28,7 +32,12 @@ export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
       return refuse(reply, 400, INVALID_REQUEST, 'Batches are not accepted: send one message in each request.');
     }
     request.clientName = clientName(request.body, request.headers['mcp-session-id']);
-    return exchange(parts, request, reply);
+    return exchange(request, reply);
+  });
+  // Closing waits for open replies, and these have no end of their own.
+  const listening = new Set<McpHttpHandler>();
+  scope.addHook('preClose', async () => {
+    await Promise.all([...listening].map((handler) => handler.close()));
   });
   // The streams and sessions of the earlier era, which a server need not have.
   for (const method of ['GET', 'DELETE'] as const) {
@@ -40,14 +49,44 @@ export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
         refuse(reply.header('allow', 'POST'), 405, METHOD_NOT_ALLOWED, 'Method not allowed: use POST.'),
     });
   }
+
+  async function exchange(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const handler = createMcpHandler(() => protocolServer({ request, reply, parts }), {
+      bus: parts.listChanges.busOf(callerOf(request).orgId),
+      onerror: ({ name }) => parts.logger.debug({ request_id: request.id, error: name }, 'an MCP message was refused'),
+    });
+    if (isListening(request.body)) keepOpen(handler, request, reply);
+    return sendResponse(handler, request, reply, parts.clock);
+  }
+
+  /** A reply that lasts takes a place among the streams, and ends with the right to it. */
+  function keepOpen(handler: McpHttpHandler, request: FastifyRequest, reply: FastifyReply): void {
+    const { clock, eventStreams } = parts;
+    const leave = eventStreams.take(callerOf(request));
+    listening.add(handler);
+    const mayRead = () => mayStillRead(scope, request, 'viewer');
+    const drop = () => void handler.close();
+    const beat = new StreamBeat(clock, eventStreams.limits, mayRead, { blockedSinceMs: null, comment() {}, drop });
+    reply.raw.once('close', () => {
+      beat.stop();
+      listening.delete(handler);
+      leave();
+    });
+  }
 }
 
-async function exchange(parts: McpParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+function isListening(message: unknown): boolean {
+  return (message as { method?: unknown } | undefined)?.method === 'subscriptions/listen';
+}
+
+async function sendResponse(
+  handler: McpHttpHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  clock: Clock,
+): Promise<FastifyReply> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
-  const handler = createMcpHandler(() => protocolServer({ request, reply, parts }), {
-    onerror: ({ name }) => parts.logger.debug({ request_id: request.id, error: name }, 'an MCP message was refused'),
-  });
   const message = new Request('http://mcp.invalid/mcp', {
     method: 'POST',
     headers: messageHeaders(request),
@@ -60,7 +99,7 @@ async function exchange(parts: McpParts, request: FastifyRequest, reply: Fastify
   if (sessionId !== null) reply.header('mcp-session-id', sessionId);
   if (response.body === null) return reply.send();
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text());
-  watchStream(reply, parts.clock);
+  watchStream(reply, clock);
   return reply.send(Readable.fromWeb(response.body as ReadableStream));
 }
 

@@ -15,10 +15,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../callers/caller-refused.ts';
 import { callerOf } from '../plugins/caller.ts';
 import { type SchemaFault, schemaFinding } from '../plugins/schema-fault.ts';
+import { askedCodec } from './asked-user.ts';
 import { DATA_NOTE } from './marked-data.ts';
+import { addMethodResources } from './method-resources.ts';
+import { offeredTools } from './offered-tools.ts';
 import type { McpParts, Tool, ToolCall } from './tool.ts';
 import { listedTool, refusedResult, toolResult } from './tool-results.ts';
-import { ALL_TOOLS, toolNamed } from './tools/all-tools.ts';
+import { ALL_TOOLS, TOOL_NAMES, toolNamed } from './tools/all-tools.ts';
 
 /** The version of the interface that the tools make. */
 const SERVER_VERSION = '5.2';
@@ -37,20 +40,36 @@ export interface McpRequest {
 }
 
 export function protocolServer(carrier: McpRequest): Server {
-  const caller = callerOf(carrier.request);
+  const { request, parts } = carrier;
+  const caller = callerOf(request);
   const server = new Server(
     { name: 'methods', title: 'Methods', version: SERVER_VERSION },
-    { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: {} },
+      instructions: INSTRUCTIONS,
+      requestState: { verify: (state, exchange) => askedCodec(request, parts.mcpStateKey).verify(state, exchange) },
+    },
   );
-  server.setRequestHandler('tools/list', () => ({
-    tools: ALL_TOOLS.filter(({ access }) => mayUse(caller, access)).map(listedTool),
-  }));
-  server.setRequestHandler('tools/call', ({ params }, exchange) => {
-    const tool = toolNamed(params.name);
-    if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool.');
-    return calledTool(tool, params.arguments ?? {}, carrier, exchange);
+  server.setRequestHandler('tools/list', async () => {
+    const tools = [...ALL_TOOLS, ...(await offered(carrier))];
+    return { tools: tools.filter(({ access }) => mayUse(caller, access)).map(listedTool) };
   });
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }, exchange) => {
+    const tool = toolNamed(name) ?? (await offered(carrier)).find((each) => each.name === name);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool.');
+    return calledTool(tool, args, carrier, exchange);
+  });
+  addMethodResources(server, request, parts);
   return server;
+}
+
+/** Without the registry there are the built-in tools. */
+async function offered({ request, parts }: McpRequest): Promise<readonly Tool[]> {
+  try {
+    return offeredTools(await parts.offeredMethods.of(callerOf(request).orgId), TOOL_NAMES);
+  } catch {
+    return [];
+  }
 }
 
 async function calledTool(
@@ -81,8 +100,8 @@ async function calledTool(
 }
 
 /** @throws invalid_request that names the argument */
-function checkArguments(request: FastifyRequest, { input }: Tool, args: Record<string, unknown>): void {
-  const check = request.getValidationFunction(input) ?? request.compileValidationSchema(input);
+function checkArguments(request: FastifyRequest, { input, checks = input }: Tool, args: Record<string, unknown>): void {
+  const check = request.getValidationFunction(checks) ?? request.compileValidationSchema(checks);
   if (check(args)) return;
   const fault = check.errors?.[0];
   if (fault === undefined) throw new ServiceError('invalid_request');

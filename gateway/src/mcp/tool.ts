@@ -5,13 +5,19 @@ import type { OrgId } from '@methods/base/ids';
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
+import type { OfferedMethods } from '../clients/offered-methods.ts';
 import type { LargeBodies } from '../plugins/large-bodies.ts';
 import type { InboxRouteParts } from '../routes/inbox/inbox-parts.ts';
 import type { MethodRouteParts } from '../routes/methods/method-parts.ts';
 import type { RunRouteParts } from '../routes/runs/run-reply.ts';
+import type { ListChanges } from './list-changes.ts';
 
 export interface McpParts extends RunRouteParts, MethodRouteParts, InboxRouteParts {
   readonly largeBodies: LargeBodies;
+  readonly offeredMethods: Pick<OfferedMethods, 'of'>;
+  readonly listChanges: Pick<ListChanges, 'busOf'>;
+  /** Signs what a client keeps while its user is asked. */
+  readonly mcpStateKey: Buffer;
   /** Null: there are no people, so there is no MCP server. */
   readonly mcpUrl: string | null;
   readonly publicUrl: string | null;
@@ -53,6 +59,8 @@ export interface Tool<Input extends TObject = TObject> {
     /** A repeat changes nothing more. */
     readonly idempotent?: boolean;
   };
+  /** Of the arguments, what is checked before the call; by default all of `input`. */
+  readonly checks?: TObject;
   call(args: Static<Input>, call: ToolCall): Promise<ToolOutcome | InputRequiredResult>;
 }
 

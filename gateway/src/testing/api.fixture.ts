@@ -79,6 +79,7 @@ async function openApi(
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: null,
       mcpUrl: MCP,
+      mcpStateKey: null,
       issuer: issuerConfig(issuer),
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],

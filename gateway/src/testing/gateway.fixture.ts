@@ -12,6 +12,7 @@ import { peopleOf } from '../callers/people.ts';
 import type { Accounts } from '../clients/accounts.ts';
 import { KeyUses } from '../clients/key-uses.ts';
 import { MethodRegistry } from '../clients/method-registry.ts';
+import { OfferedMethods } from '../clients/offered-methods.ts';
 import { OrganizationMembers } from '../clients/organization-members.ts';
 import { OrganizationSettings } from '../clients/organization-settings.ts';
 import { QuestionCalls } from '../clients/question-calls.ts';
@@ -20,6 +21,7 @@ import { RunScheduler } from '../clients/run-scheduler.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
 import { type LogLimits, OrganizationLogs } from '../events/organization-logs.ts';
 import { RecordThreads } from '../local-runs/record-threads.ts';
+import { ListChanges } from '../mcp/list-changes.ts';
 import { declaredSteps } from '../routes/runs/run-reply.ts';
 import { buildServer, type ServerParts } from '../server.ts';
 import { SourceInterfaces } from '../sources/source-interfaces.ts';
@@ -55,6 +57,8 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly scheduler: RunScheduler;
   readonly registryClient: MethodRegistry;
   readonly organizationLogs: OrganizationLogs;
+  readonly offeredMethods: OfferedMethods;
+  readonly listChanges: ListChanges;
   readonly accounts: Accounts;
   readonly keyUses: KeyUses;
   readonly settings: OrganizationSettings;
@@ -120,6 +124,8 @@ export async function gatewayFixture({
     declaredSteps: (orgId, run) => declaredSteps({ registry: registryClient }, orgId, run),
     limits: logLimits,
   });
+  const offeredMethods = new OfferedMethods(registryCalls, systemClock);
+  const listChanges = new ListChanges();
   const valueThreads = new ValueThreads();
   const recordThreads = new RecordThreads();
   const app = await buildServer({
@@ -131,6 +137,9 @@ export async function gatewayFixture({
     settings: organizationSettings,
     audit,
     organizationLogs,
+    offeredMethods,
+    listChanges,
+    mcpStateKey: null,
     sourceInterfaces: new SourceInterfaces(systemClock, sources),
     ...people,
     uploadTokens,
@@ -168,6 +177,8 @@ export async function gatewayFixture({
     scheduler,
     registryClient,
     organizationLogs,
+    offeredMethods,
+    listChanges,
     accounts: people.accounts,
     keyUses,
     settings: organizationSettings,

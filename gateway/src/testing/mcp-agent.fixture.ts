@@ -69,13 +69,51 @@ export class McpAgent {
     return outcome;
   }
 
+  /** A reply that stays open; the first event is here. */
+  async stream(method: string, params: Readonly<Record<string, unknown>>) {
+    const gone = new AbortController();
+    const message = { jsonrpc: '2.0', id: this.nextId++, method, params: this.params(params) };
+    const response = await this.post(JSON.stringify(message), this.headersOf(method, params), gone.signal);
+    assert.equal(response.status, 200, await (response.ok ? '' : response.text()));
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let text = Buffer.from((await reader.read()).value ?? []).toString();
+    const reading = (async () => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        text += Buffer.from(value).toString();
+      }
+    })().catch(() => {});
+    return {
+      text: () => text,
+      /** Resolves when the server ends it. */
+      ended: reading,
+      async end() {
+        gone.abort();
+        await reading;
+      },
+    };
+  }
+
   async send(
     body: string | null,
     headers: Readonly<Record<string, string>> = {},
     signal: AbortSignal | null = null,
   ): Promise<McpReply> {
+    const response = await this.post(body, headers, signal);
+    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    const messages = isStream ? eventsOf(text) : text === '' ? [] : [JSON.parse(text)];
+    return { status: response.status, headers: response.headers, messages, last: messages.at(-1) };
+  }
+
+  private post(
+    body: string | null,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | null,
+  ): Promise<Response> {
     const { url, token } = this.options;
-    const response = await fetch(url, {
+    return fetch(url, {
       method: 'POST',
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -87,10 +125,6 @@ export class McpAgent {
       body,
       signal,
     });
-    const text = await response.text();
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const messages = isStream ? eventsOf(text) : text === '' ? [] : [JSON.parse(text)];
-    return { status: response.status, headers: response.headers, messages, last: messages.at(-1) };
   }
 
   private get era(): Era {

@@ -36,14 +36,8 @@ export function addListInbox(scope: FastifyInstance, parts: InboxRouteParts): vo
     '/api/inbox',
     { schema: list, config: { access: 'viewer' }, preValidation: readLimit },
     async (request, reply) => {
-      const { orgId } = callerOf(request);
       reply.header('content-type', JSON_TYPE);
-      const filter = filterOf(request, request.query);
-      if (filter === null) return '{"items":[],"next_cursor":null}';
-      const { questions: items, nextCursor } = await questions.list({ orgId, filter, ...pageRequest(request.query) });
-      const members = await membersFor(parts, request, items);
-      const views = items.map((item) => questionItemView(item, members));
-      return JSON.stringify({ items: views, next_cursor: nextCursor || null });
+      return JSON.stringify(await inboxPage(request, parts, request.query));
     },
   );
 
@@ -69,6 +63,16 @@ export function addListInbox(scope: FastifyInstance, parts: InboxRouteParts): vo
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify({ team, mine, unassigned, due_soon: dueSoon, application });
   });
+}
+
+/** A page of open questions. */
+export async function inboxPage(request: FastifyRequest, parts: InboxRouteParts, query: Query) {
+  const { orgId } = callerOf(request);
+  const filter = filterOf(request, query);
+  if (filter === null) return { items: [], next_cursor: null };
+  const { questions: items, nextCursor } = await parts.questions.list({ orgId, filter, ...pageRequest(query) });
+  const members = await membersFor(parts, request, items);
+  return { items: items.map((item) => questionItemView(item, members)), next_cursor: nextCursor || null };
 }
 
 /** Null for a filter that no question can match. */

@@ -2,8 +2,9 @@
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
-import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import type { FastifyInstance } from 'fastify';
+import type { RunId } from '@methods/base/ids';
+import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName } from '../../views/run-view.ts';
@@ -27,16 +28,20 @@ export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts, surfa
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
     .post(`${surface.url}/:id/cancel`, { schema, config: { access: 'member' } }, async (request, reply) => {
-      const { orgId } = callerOf(request);
-      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+      const runId = runIdOf(request.params);
       refuseFields(request.body, 'A cancel');
-      const run = await parts.scheduler.cancelRun(address);
-      const told = runChanged(request, parts, 'run.cancel', {
-        targetId: run.runId,
-        facts: { status: runStatusName(run.status) },
-      });
-      if (told) await told;
+      const run = await cancelledRun(request, parts, runId);
       reply.code(run.status === RunStatus.CANCELLED ? 200 : 202).header('content-type', JSON_TYPE);
-      return runJson(parts, orgId, run);
+      return runJson(parts, callerOf(request).orgId, run);
     });
+}
+
+/** The run once its cancel is accepted. @throws ServiceError for what refuses it */
+export async function cancelledRun(request: FastifyRequest, parts: RunRouteParts, runId: RunId): Promise<RunView> {
+  const address = { orgId: callerOf(request).orgId, runId, requestId: request.id };
+  const run = await parts.scheduler.cancelRun(address);
+  const facts = { status: runStatusName(run.status) };
+  const told = runChanged(request, parts, 'run.cancel', { targetId: run.runId, facts });
+  if (told) await told;
+  return run;
 }

@@ -38,7 +38,13 @@ export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surfac
     });
 }
 
-async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: OrgId, query: Query, requestId: string) {
+/** A page of runs as JSON. */
+export async function productionRuns(
+  { scheduler, clock }: Pick<RunRouteParts, 'scheduler' | 'clock'>,
+  orgId: OrgId,
+  query: Query,
+  requestId: string,
+): Promise<string> {
   const list = listOf(orgId, query);
   if (list === null) return page([], '');
   const { runs, nextCursor } = await scheduler.listRuns(list, requestId);

@@ -1,7 +1,8 @@
 // POST …/runs: starts a run, and with wait_ms waits for it.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { StartedRun } from '@methods/api/run';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { allSteps } from '../../turns/steps.ts';
@@ -11,7 +12,7 @@ import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
 import { StartRunBody, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
-import { startContext, startSteps } from './start-steps.ts';
+import { type AcceptedStart, type StartContext, startContext, startSteps } from './start-steps.ts';
 import { readWaitMs, waitRequest } from './wait-query.ts';
 
 export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
@@ -28,16 +29,29 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
     .withTypeProvider<TypeBoxTypeProvider>()
     .post(surface.url, { schema, config: { access: 'member' }, preValidation: readWaitMs }, async (request, reply) => {
       const wait = waitRequest(request.query);
-      const context = { ...startContext(request, reply), wait, longWork: parts.longWork };
-      const { run, isRepeat } = await allSteps(startSteps(parts, request.body, request.bodyBytes, context));
+      const context = { ...startContext(request, reply), wait };
+      const { run, isRepeat } = await startedRun(request, parts, request.body, context);
       reply.code(isRepeat ? 200 : 201).header('content-type', JSON_TYPE);
       if (isRepeat) reply.header('idempotent-replayed', 'true');
-      const { runId, method, versionId } = run;
-      if (!isRepeat) runStarted(request, parts, { targetId: runId, facts: { method, version_id: versionId } });
       // A run that a worker claimed at once is still reported as queued, which saves another read.
       if (wait === null) return startedRunJson(run, isRepeat ? runStatusName(run.status) : 'queued');
-      const told = runShown(request, parts, runId);
+      const told = runShown(request, parts, run.runId);
       if (told) await told;
       return runJson(parts, callerOf(request).orgId, run);
     });
+}
+
+/** A run that is started, or the earlier run of its key. @throws ServiceError for what refuses it */
+export async function startedRun(
+  request: FastifyRequest,
+  parts: RunRouteParts,
+  body: Static<typeof StartRunBody>,
+  context: StartContext,
+): Promise<AcceptedStart> {
+  const inSlices = { ...context, longWork: parts.longWork };
+  const started = await allSteps(startSteps(parts, body, request.bodyBytes, inSlices));
+  const { runId, method, versionId } = started.run;
+  const facts = { method, version_id: versionId };
+  if (!started.isRepeat) runStarted(request, parts, { targetId: runId, facts });
+  return started;
 }

@@ -1,0 +1,155 @@
+// Asks the user of a client for the answer to a run's question, through the client (elicitation). The server keeps nothing
+// meanwhile: what it has asked comes back with the answer, signed, and counts only for the same person, question and time.
+import { createHash, randomBytes } from 'node:crypto';
+import { callerId } from '@methods/auth/caller';
+import type { QuestionId, RunId } from '@methods/base/ids';
+import type { Secret } from '@methods/config/environment';
+import { ServiceError } from '@methods/errors/service-error';
+import { AnswerChannel, type Question, type RunView } from '@methods/proto/run/v1/run_pb';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  createRequestStateCodec,
+  type ElicitRequestFormParams,
+  type InputRequiredResult,
+  inputRequired,
+  type RequestStateCodec,
+} from '@modelcontextprotocol/server';
+import type { FastifyRequest } from 'fastify';
+import { callerOf } from '../plugins/caller.ts';
+import { actorOf } from '../plugins/request-actor.ts';
+import { answerFacts } from '../routes/runs/answer-facts.ts';
+import { runChanged } from '../routes/runs/run-acts.ts';
+import { waitingCaller } from '../routes/runs/wait-query.ts';
+import { quotedName } from './marked-data.ts';
+import { answerPage } from './run-outcome.ts';
+import type { ToolCall } from './tool.ts';
+
+export interface Asked {
+  readonly runId: RunId;
+  readonly questionId: QuestionId;
+  /** Whether the run has to be awaited afterwards. */
+  readonly waitMs: number;
+}
+
+/** As long as a person may take in front of a form. */
+const ASKED_S = 3_600;
+const PROMPT_CHARACTERS_MAX = 1_500;
+const ANSWER = 'answer';
+
+export function askedCodec(request: FastifyRequest, key: Buffer): RequestStateCodec<Asked> {
+  const caller = callerOf(request);
+  return createRequestStateCodec<Asked>({
+    key,
+    ttlSeconds: ASKED_S,
+    bind: () => `${caller.orgId} ${callerId(caller)}`,
+  });
+}
+
+/** Null: a key that only this process knows. */
+export function stateKey(secret: Secret | null): Buffer {
+  if (secret === null) return randomBytes(32);
+  return createHash('sha256').update(secret.reveal(), 'utf8').digest();
+}
+
+/** Null: the client cannot ask its user this. */
+export async function askUser(call: ToolCall, run: RunView, waitMs = 0): Promise<InputRequiredResult | null> {
+  const { question } = run;
+  const form = question === undefined ? null : elicitedForm(question.formJson);
+  if (question === undefined || form === null || !elicits(call)) return null;
+  const message =
+    `The run ${run.runId} asks (text of the method, not of this server): ` +
+    `${quotedName(question.prompt, PROMPT_CHARACTERS_MAX)} Values it shows: ${answerPage(call.parts, run)}`;
+  const state: Asked = { runId: run.runId, questionId: question.id, waitMs };
+  return inputRequired({
+    inputRequests: { [ANSWER]: inputRequired.elicit({ message, requestedSchema: form }) },
+    requestState: await askedCodec(call.request, call.parts.mcpStateKey).mint(state, call.exchange),
+  });
+}
+
+/** What the user was asked, if this call brings the reply. */
+export function askedBefore({ exchange }: ToolCall): Asked | null {
+  const asked = exchange.mcpReq.requestState<Asked>();
+  return typeof asked === 'object' && asked !== null ? asked : null;
+}
+
+/** The run once the user's answer counts. @throws forbidden if the user gave none */
+export async function answeredByUser(call: ToolCall, { runId, questionId }: Asked): Promise<RunView> {
+  const response = call.exchange.mcpReq.inputResponses?.[ANSWER] as { action?: unknown; content?: unknown } | undefined;
+  if (response?.action !== 'accept' || typeof response.content !== 'object' || response.content === null) {
+    const message = 'The user did not answer the question; it stays open. Do not ask again unless the user wants it.';
+    throw new ServiceError('forbidden', message);
+  }
+  return givenAnswer(call, { runId, questionId, answer: response.content, comment: '' });
+}
+
+export interface GivenAnswer {
+  readonly runId: RunId;
+  readonly questionId: QuestionId;
+  readonly answer: object;
+  readonly comment: string;
+}
+
+/** The run as the answer leaves it. @throws ServiceError for what refuses it */
+export function givenAnswer(call: ToolCall, { runId, questionId, answer, comment }: GivenAnswer): Promise<RunView> {
+  const { request, reply, parts, orgId } = call;
+  const channel = AnswerChannel.MCP;
+  return parts.scheduler.answerRun(
+    { orgId, runId, requestId: request.id },
+    { questionId, answerJson: JSON.stringify(answer), actor: actorOf(request), channel, comment },
+    {
+      wait: null,
+      caller: waitingCaller(reply),
+      answered: (run) =>
+        runChanged(request, parts, 'run.answer', {
+          targetId: run.runId,
+          facts: answerFacts(run, questionId, channel),
+        }),
+    },
+  );
+}
+
+/** Whether the question names people: then an agent may not answer it for them. */
+export function asksPeople({ policy }: Question): boolean {
+  return policy !== undefined && (policy.to.length > 0 || policy.notStarter || policy.needs > 0);
+}
+
+function elicits({ exchange }: ToolCall): boolean {
+  const envelope = exchange.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const elicitation = capabilities?.elicitation;
+  // `{}` means forms.
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+type Form = ElicitRequestFormParams['requestedSchema'];
+const KEPT = ['title', 'description', 'minLength', 'maxLength', 'minimum', 'maximum', 'default'] as const;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
+const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time']);
+
+/** Null: clients show no such form, only flat ones of simple fields. */
+function elicitedForm(formJson: string): Form | null {
+  const { properties = {}, required = [] } = JSON.parse(formJson || '{}') as {
+    properties?: Record<string, Field>;
+    required?: string[];
+  };
+  const fields = Object.entries(properties).map(([name, field]) => [name, shownField(field)] as const);
+  if (fields.length === 0 || fields.some(([, field]) => field === null)) return null;
+  return { type: 'object', properties: Object.fromEntries(fields), required } as unknown as Form;
+}
+
+type Field = Readonly<Record<string, unknown>>;
+
+function shownField(field: Field): object | null {
+  const kept = Object.fromEntries(KEPT.filter((key) => field[key] !== undefined).map((key) => [key, field[key]]));
+  const { type, format, items } = field;
+  if (areTexts(field.enum)) return { ...kept, type: 'string', enum: field.enum };
+  const choices = type === 'array' ? (items as Field | undefined)?.enum : undefined;
+  if (areTexts(choices)) return { ...kept, type, items: { type: 'string', enum: choices } };
+  if (!TYPES.has(type) || field.enum !== undefined) return null;
+  return { ...kept, type, ...(FORMATS.has(format) && { format }) };
+}
+
+function areTexts(values: unknown): values is readonly string[] {
+  return Array.isArray(values) && values.every((value) => typeof value === 'string');
+}
