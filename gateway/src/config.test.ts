@@ -14,6 +14,7 @@ test('unset variables have their defaults', () => {
     publicUrl: null,
     grpcPublicUrl: null,
     mcpUrl: null,
+    mcpStateKey: null,
     issuer: null,
     methodRegistryAddress: 'registry:7001',
     runSchedulerAddresses: ['one:7002', 'two:7002'],

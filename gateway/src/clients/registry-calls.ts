@@ -20,6 +20,8 @@ export interface RequestDoer {
   readonly id: string;
   readonly ip: string;
   readonly requestId: string;
+  /** Name and version of the MCP client that it acts through; absent: none. */
+  readonly client?: string;
 }
 
 export class RegistryCalls implements Stoppable {

@@ -8,10 +8,10 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 /** Routes of `scope`. `addresses`: where clients and people reach this server. */
 export function addAllowedOrigin(scope: FastifyInstance, addresses: readonly string[]): void {
   const urls = addresses.map((address) => new URL(address));
-  const origins = new Set(urls.map(({ origin }) => origin));
-  const hosts = new Set(urls.map(({ hostname }) => hostname));
-  // On one's own machine these names are one.
-  if (LOOPBACK.some((name) => hosts.has(name))) for (const name of LOOPBACK) hosts.add(name);
+  const hosts = new Set(urls.flatMap(namesOf));
+  const origins = new Set(
+    urls.flatMap((url) => namesOf(url).map((name) => new URL(`${url.protocol}//${name}:${url.port}`).origin)),
+  );
   scope.addHook('onRequest', (request, _reply, done) => {
     const { origin } = request.headers;
     const isOurs = hosts.has(hostnameOf(request.host));
@@ -22,6 +22,11 @@ export function addAllowedOrigin(scope: FastifyInstance, addresses: readonly str
       : 'The Host header does not name this MCP server.';
     done(new ServiceError('forbidden', message));
   });
+}
+
+/** On one's own machine these names are one. */
+function namesOf({ hostname }: URL): readonly string[] {
+  return LOOPBACK.includes(hostname) ? LOOPBACK : [hostname];
 }
 
 /** Without the port; empty for a text that is no host. */

@@ -69,7 +69,9 @@ test('pages of other sites and other host names are refused', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'origin' });
   const list = async (headers: Record<string, string>) =>
     (await new McpAgent({ url: url(), token, headers }).request('tools/list')).status;
-  assert.equal(await list({ origin: PUBLIC_URL }), 200);
+  for (const origin of [PUBLIC_URL, PUBLIC_URL.replace('127.0.0.1', 'localhost')]) {
+    assert.equal(await list({ origin }), 200, origin);
+  }
   for (const origin of ['https://evil.example', 'null', `${PUBLIC_URL}.evil.example`, 'http://127.0.0.1:8081']) {
     assert.equal(await list({ origin }), 403, origin);
   }

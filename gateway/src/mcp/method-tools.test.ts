@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type ApiFixture, commonRegistryApi, GREETING } from '../testing/api.fixture.ts';
 import { MCP } from '../testing/issuer-config.fixture.ts';
-import { McpAgent } from '../testing/mcp-agent.fixture.ts';
+import { AGENT, McpAgent } from '../testing/mcp-agent.fixture.ts';
 
 let api: ApiFixture;
 before(async () => {
@@ -133,6 +133,9 @@ test('an agent checks a source, fixes it, saves it upon the version it knows and
 
   const publish = { method_id: method.production_id, version_id: saved.data.version_id };
   assert.equal((await member.done('publish_method', publish)).data.published_version, saved.data.version_id);
+  const admin = await api.person('admin', 'author');
+  const { body } = await admin('GET', `/api/audit?action=method.publish`);
+  assert.equal(body.items[0].client, `${AGENT.name} ${AGENT.version}`);
 });
 
 test('a large source takes a place among the sources of its organization', async () => {

@@ -131,7 +131,7 @@ test('a waiting run says what it waits for, and an answer is receipted with the 
   const args = { run_id: runId, question_id: questionId, answer: { ok: true } };
   const answered = await member.done('answer_run', args);
   const [receipt] = answered.data.answers;
-  assert.deepEqual([receipt.channel, receipt.by.kind], ['mcp', 'user']);
+  assert.deepEqual([receipt.channel, receipt.by.client], ['mcp', `${AGENT.name} ${AGENT.version}`]);
   assert.equal((await member.done('answer_run', args)).data.run_id, runId, 'a repeat');
   const late = await member.call('answer_run', { ...args, answer: { ok: false } });
   assert.equal(late.data.error, 'run_not_waiting');

@@ -12,6 +12,7 @@ export const NO_ONE: Actor = {
   name: '',
   role: '',
   linkRecipient: '',
+  client: '',
 };
 
 const CHANNELS: Readonly<Record<UserCaller['credential'], AnswerChannel>> = {
@@ -25,7 +26,7 @@ export function actorOf(request: FastifyRequest): Actor {
   if (caller.kind === 'service_key') return { ...NO_ONE, keyId: caller.keyId };
   if (caller.kind === 'upload') return NO_ONE;
   const { userId: personId, verifiedEmail: email, name, role } = caller;
-  return { ...NO_ONE, personId, email, name, role };
+  return { ...NO_ONE, personId, email, name, role, client: request.clientName };
 }
 
 export function channelOf(request: FastifyRequest): AnswerChannel {

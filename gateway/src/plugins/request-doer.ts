@@ -8,5 +8,6 @@ import { callerOf } from './caller.ts';
 /** @throws ServiceError unauthorized on a route without callers. */
 export function doerOf(request: FastifyRequest): RequestDoer {
   const caller = callerOf(request);
-  return { kind: caller.kind, id: callerId(caller), ip: clientAddress(request), requestId: request.id };
+  const client = request.clientName !== '' && { client: request.clientName };
+  return { kind: caller.kind, id: callerId(caller), ip: clientAddress(request), requestId: request.id, ...client };
 }

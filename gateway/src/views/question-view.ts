@@ -76,9 +76,14 @@ export function channelName(channel: AnswerChannel): string {
 /** Null: unknown, or no one. */
 export function partyJson(actor: Actor | undefined): string {
   if (actor === undefined) return 'null';
-  const { personId, keyId, email, name, linkRecipient } = actor;
+  const { personId, keyId, email, name, linkRecipient, client } = actor;
   if (keyId !== '') return JSON.stringify({ kind: 'service_key', id: keyId });
-  const known = { ...(personId && { id: personId }), ...(name && { name }), ...(email && { email }) };
+  const known = {
+    ...(personId && { id: personId }),
+    ...(name && { name }),
+    ...(email && { email }),
+    ...(client && { client }),
+  };
   if (linkRecipient !== '') return JSON.stringify({ kind: 'link', recipient: linkRecipient, ...known });
   return JSON.stringify({ kind: 'user', ...known });
 }

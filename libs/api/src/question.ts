@@ -13,6 +13,7 @@ export interface Party {
   readonly name?: string;
   readonly email?: string;
   readonly recipient?: string;
+  readonly client?: string;
 }
 
 export const Party = Type.Unsafe<Party | null>({
@@ -24,6 +25,7 @@ export const Party = Type.Unsafe<Party | null>({
     name: { type: 'string' },
     email: { type: 'string', description: 'Verified, in lower case.' },
     recipient: { type: 'string', description: 'The address a link was sent to.' },
+    client: { type: 'string', description: 'Name and version of the MCP client that acted for the person.' },
   },
   required: ['kind'],
 });

@@ -127,6 +127,7 @@ export const AuditLine = Type.Object({
   by: Party,
   ip: Type.String(),
   request_id: Type.String(),
+  client: Type.Optional(Type.String({ description: 'Name and version of the MCP client, as it reports them.' })),
   action: Type.String(),
   target: Type.Object({ kind: Type.String(), id: Type.String() }),
   before: Facts,

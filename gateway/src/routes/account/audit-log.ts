@@ -41,6 +41,7 @@ function lineView(entry: AuditEntry) {
     by: partyView(entry.by),
     ip: entry.ip,
     request_id: entry.requestId,
+    ...(entry.client !== '' && { client: entry.client }),
     action: entry.action,
     target: { kind: entry.targetKind, id: entry.targetId },
     before: facts(entry.beforeJson),

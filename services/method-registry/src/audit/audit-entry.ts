@@ -34,6 +34,8 @@ export interface AuditEntry extends AuditLine {
   readonly by: Party;
   readonly ip: string;
   readonly requestId: string;
+  /** Empty: the doer acted through none. */
+  readonly client: string;
 }
 
 export interface ReportedAct extends AuditLine {

@@ -9,6 +9,8 @@ export interface Doer {
   /** Empty for system. */
   readonly ip: string;
   readonly requestId: string;
+  /** Name and version of the MCP client that it acted through; absent: none. */
+  readonly client?: string;
 }
 
 /** A doer as people see it. */

@@ -35,6 +35,7 @@ export function auditMessage(entry: AuditEntry) {
     by: { ...entry.by },
     ip: entry.ip,
     requestId: entry.requestId,
+    client: entry.client,
     action: entry.action,
     targetKind: entry.targetKind,
     targetId: entry.targetId,

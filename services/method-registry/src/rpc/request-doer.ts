@@ -17,7 +17,8 @@ export function doerOf(message: DoerMessage | undefined): Doer {
   if (kind !== 'system' && !isId(PREFIXES[kind as keyof typeof PREFIXES], id)) {
     throw new ServiceError('invalid_request', "The actor's id is malformed.");
   }
-  return { kind: kind as Doer['kind'], id, ...originOf(message) };
+  const client = boundedText('doer.client', message.client, { min: 0, max: 200 });
+  return { kind: kind as Doer['kind'], id, ...originOf(message), ...(client !== '' && { client }) };
 }
 
 /** Where a request came from. @throws ServiceError invalid_request. */

@@ -24,8 +24,8 @@ export function auditRow(
   { source, targetId, before, after }: { source: string; targetId: Fragment; before: Fragment; after: Fragment },
 ): Fragment {
   return sql`insert into registry.audit
-      (org_id, audit_id, doer_kind, doer_id, ip, request_id, action, target_kind, target_id, before, after)
-    select org_id, ${newId('aud')}, ${doer.kind}, ${doer.id}, ${doer.ip}, ${doer.requestId}, ${action}, ${targetKind},
-      ${targetId}, ${before}, ${after}
+      (org_id, audit_id, doer_kind, doer_id, ip, request_id, client, action, target_kind, target_id, before, after)
+    select org_id, ${newId('aud')}, ${doer.kind}, ${doer.id}, ${doer.ip}, ${doer.requestId}, ${doer.client ?? ''}, ${action},
+      ${targetKind}, ${targetId}, ${before}, ${after}
     from ${sql(source)}`;
 }

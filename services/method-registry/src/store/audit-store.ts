@@ -23,6 +23,7 @@ interface AuditRow {
   readonly doer_name: string | null;
   readonly ip: string;
   readonly request_id: string;
+  readonly client: string;
   readonly action: string;
   readonly target_kind: TargetKind;
   readonly target_id: string;
@@ -43,18 +44,20 @@ export class AuditStore {
     const column = <Value>(of: (act: ReportedAct) => Value) => acts.map(of);
     await query(
       this.sql`
-        insert into registry.audit (org_id, audit_id, at, doer_kind, doer_id, ip, request_id, action, target_kind,
-          target_id, before, after)
-        select org_id, audit_id, at, doer_kind, doer_id, ip, request_id, action, target_kind, target_id,
+        insert into registry.audit (org_id, audit_id, at, doer_kind, doer_id, ip, request_id, client, action,
+          target_kind, target_id, before, after)
+        select org_id, audit_id, at, doer_kind, doer_id, ip, request_id, client, action, target_kind, target_id,
           before::jsonb, after::jsonb
         from unnest(
           ${column(({ orgId }) => orgId)}::text[], ${column(({ auditId }) => auditId)}::text[],
           ${column(({ at }) => at.toISOString())}::timestamptz[], ${column(({ doer }) => doer.kind)}::text[],
           ${column(({ doer }) => doer.id)}::text[], ${column(({ doer }) => doer.ip)}::text[],
-          ${column(({ doer }) => doer.requestId)}::text[], ${column(({ action }) => action)}::text[],
+          ${column(({ doer }) => doer.requestId)}::text[], ${column(({ doer }) => doer.client ?? '')}::text[],
+          ${column(({ action }) => action)}::text[],
           ${column(({ targetKind }) => targetKind)}::text[], ${column(({ targetId }) => targetId)}::text[],
           ${column(({ beforeJson }) => beforeJson)}::text[], ${column(({ afterJson }) => afterJson)}::text[]
-        ) as act (org_id, audit_id, at, doer_kind, doer_id, ip, request_id, action, target_kind, target_id, before, after)
+        ) as act (org_id, audit_id, at, doer_kind, doer_id, ip, request_id, client, action, target_kind, target_id, before,
+          after)
         on conflict on constraint audit_pkey do nothing`,
     );
   }
@@ -67,7 +70,7 @@ export class AuditStore {
         orgId,
         (sql) => sql<AuditRow[]>`
           select org_id, audit_id, at, doer_kind, doer_id, registry.party_name(org_id, doer_id) as doer_name, ip,
-            request_id, action, target_kind, target_id, before::text, after::text
+            request_id, client, action, target_kind, target_id, before::text, after::text
           from registry.audit
           where org_id = ${orgId}
             ${below === null ? sql`` : sql`and audit_id < ${below}`}
@@ -90,6 +93,7 @@ function toEntry(row: AuditRow): AuditEntry {
     by: { kind: row.doer_kind, id: row.doer_id, name: row.doer_name ?? '' },
     ip: row.ip,
     requestId: row.request_id,
+    client: row.client,
     action: row.action,
     targetKind: row.target_kind,
     targetId: row.target_id,

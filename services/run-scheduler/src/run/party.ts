@@ -13,6 +13,8 @@ export interface Party {
   readonly role: Role | '';
   /** The address a link was sent to, in lower case, or the name of the endpoint that showed it; empty for all others. */
   readonly linkRecipient: string;
+  /** Name and version of the MCP client that acted for the person; absent: none. */
+  readonly client?: string;
 }
 
 export type Role = 'admin' | 'member' | 'viewer';

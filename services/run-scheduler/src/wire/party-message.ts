@@ -16,13 +16,21 @@ const CHANNEL = {
 
 /** Null: there is none, or it names no one. */
 export function partyOf(actor: MessageInitShape<typeof ActorSchema> | undefined): Party | null {
-  const { personId = '', keyId = '', email = '', name = '', role = '', linkRecipient = '' } = actor ?? {};
+  const { personId = '', keyId = '', email = '', name = '', role = '', linkRecipient = '', client = '' } = actor ?? {};
   if (personId === '' && keyId === '' && email === '' && linkRecipient === '') return null;
-  return { personId, keyId, email, name, role: isRole(role) ? role : '', linkRecipient };
+  return {
+    personId,
+    keyId,
+    email,
+    name,
+    role: isRole(role) ? role : '',
+    linkRecipient,
+    ...(client !== '' && { client }),
+  };
 }
 
 export function partyMessage(party: Party): Omit<Actor, '$typeName' | '$unknown'> {
-  return { ...party };
+  return { client: '', ...party };
 }
 
 export function channelNumber(channel: Channel | null): AnswerChannel {

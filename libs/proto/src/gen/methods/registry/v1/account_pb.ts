@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/account.proto.
  */
 export const file_methods_registry_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFtZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnQucHJvdG8SE21ldGhvZHMucmVnaXN0cnkudjEiQAoERG9lchIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEgoKAmlwGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkiLwoFUGFydHkSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJIsYBCgZNZW1iZXISDgoGb3JnX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEcm9sZRgDIAEoCRINCgVlbWFpbBgEIAEoCRIMCgRuYW1lGAUgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBiABKAESFwoPbGFzdF9zZWVuX2F0X21zGAcgASgBEhAKCG9yZ19uYW1lGAggASgJEhYKDmVtYWlsX3ZlcmlmaWVkGAkgASgIEhYKDmRpc2FibGVkX2F0X21zGAogASgBImgKCFNldHRpbmdzEhoKEmNvbnRlbnRfb25fZGV2aWNlcxgBIAEoCBIWCg5yZXRlbnRpb25fZGF5cxgCIAEoDRIVCg13ZWJob29rX2hvc3RzGAMgAygJEhEKCXRpbWVfem9uZRgEIAEoCSLmAQoKQXVkaXRFbnRyeRIQCghhdWRpdF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSDQoFYXRfbXMYAyABKAESJgoCYnkYBCABKAsyGi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlBhcnR5EgoKAmlwGAUgASgJEhIKCnJlcXVlc3RfaWQYBiABKAkSDgoGYWN0aW9uGAcgASgJEhMKC3RhcmdldF9raW5kGAggASgJEhEKCXRhcmdldF9pZBgJIAEoCRITCgtiZWZvcmVfanNvbhgKIAEoCRISCgphZnRlcl9qc29uGAsgASgJYgZwcm90bzM");
+  fileDesc("CiFtZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnQucHJvdG8SE21ldGhvZHMucmVnaXN0cnkudjEiUAoERG9lchIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEgoKAmlwGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkSDgoGY2xpZW50GAUgASgJIi8KBVBhcnR5EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSDAoEbmFtZRgDIAEoCSLGAQoGTWVtYmVyEg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEgwKBHJvbGUYAyABKAkSDQoFZW1haWwYBCABKAkSDAoEbmFtZRgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBEhcKD2xhc3Rfc2Vlbl9hdF9tcxgHIAEoARIQCghvcmdfbmFtZRgIIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgJIAEoCBIWCg5kaXNhYmxlZF9hdF9tcxgKIAEoASJoCghTZXR0aW5ncxIaChJjb250ZW50X29uX2RldmljZXMYASABKAgSFgoOcmV0ZW50aW9uX2RheXMYAiABKA0SFQoNd2ViaG9va19ob3N0cxgDIAMoCRIRCgl0aW1lX3pvbmUYBCABKAki9gEKCkF1ZGl0RW50cnkSEAoIYXVkaXRfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg0KBWF0X21zGAMgASgBEiYKAmJ5GAQgASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRIKCgJpcBgFIAEoCRISCgpyZXF1ZXN0X2lkGAYgASgJEg4KBmFjdGlvbhgHIAEoCRITCgt0YXJnZXRfa2luZBgIIAEoCRIRCgl0YXJnZXRfaWQYCSABKAkSEwoLYmVmb3JlX2pzb24YCiABKAkSEgoKYWZ0ZXJfanNvbhgLIAEoCRIOCgZjbGllbnQYDCABKAliBnByb3RvMw");
 
 /**
  * Who did something and from where: kept with what was done and in the audit log.
@@ -44,6 +44,13 @@ export type Doer = Message<"methods.registry.v1.Doer"> & {
    * @generated from field: string request_id = 4;
    */
   requestId: string;
+
+  /**
+   * Name and version of the MCP client that it acted through, as the client reports them; empty: none.
+   *
+   * @generated from field: string client = 5;
+   */
+  client: string;
 };
 
 /**
@@ -258,6 +265,13 @@ export type AuditEntry = Message<"methods.registry.v1.AuditEntry"> & {
    * @generated from field: string after_json = 11;
    */
   afterJson: string;
+
+  /**
+   * As in the doer.
+   *
+   * @generated from field: string client = 12;
+   */
+  client: string;
 };
 
 /**

@@ -1,0 +1,190 @@
+// Real client libraries against the whole stack: from a refused request through discovery, registration and sign-in to
+// tools, without anything set by hand.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { decodeJwt } from 'jose';
+import { type Stack, startStack } from '../stack.ts';
+import { AgentSignIn } from './agent-sign-in.ts';
+
+const PERSON = { email: 'ada@agents.example', organization: 'Local', role: 'admin' } as const;
+const CONFORMANCE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+/** Those that need no fixtures of their own. */
+const SCENARIOS = [
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'resources-list',
+  'prompts-list',
+  'dns-rebinding-protection',
+];
+
+describe('agents', () => {
+  let stack: Stack;
+  let url: URL;
+  before(async () => {
+    stack = await startStack('agents', { env: { LOG_LEVEL: 'info' } });
+    url = new URL(stack.ready.mcp_url);
+  });
+  after(() => stack?.stop());
+
+  function transportOf(signIn: AgentSignIn) {
+    return new StreamableHTTPClientTransport(url, { authProvider: signIn as never });
+  }
+
+  function clientOf(capabilities: object = {}) {
+    const info = { name: 'v2-agent', version: '2.0' };
+    return new Client(info, { capabilities, versionNegotiation: { mode: 'auto' } } as never);
+  }
+
+  /** A client of this person, after the whole walk. */
+  async function connected(signIn: AgentSignIn, client = clientOf()): Promise<Client> {
+    const first = transportOf(signIn);
+    await assert.rejects(client.connect(first), UnauthorizedError);
+    await first.finishAuth((await signIn.visit()).searchParams as never);
+    const again = clientOf();
+    await again.connect(transportOf(signIn));
+    return again;
+  }
+
+  test('a client walks from a 401 to a token for this resource, refreshes it and calls tools', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    const client = await connected(signIn);
+    const { searchParams } = signIn.authorizeUrl as URL;
+    assert.deepEqual([searchParams.get('resource'), searchParams.get('code_challenge_method')], [url.href, 'S256']);
+    assert.ok(signIn.registered?.client_id, 'it registered itself');
+    assert.equal(decodeJwt(signIn.tokens_?.access_token ?? '').aud, url.href);
+    assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+    assert.equal(client.getServerVersion()?.version, '5.2');
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === 'start_run'));
+
+    const earlier = signIn.tokens_;
+    assert.ok(earlier?.refresh_token);
+    signIn.tokens_ = { ...earlier, access_token: 'expired' };
+    const listed = await client.callTool({ name: 'list_methods', arguments: {} });
+    assert.ok(((listed.structuredContent as { methods: unknown[] }).methods ?? []).length > 0);
+    assert.notEqual(signIn.tokens_?.access_token, 'expired');
+    assert.notEqual(signIn.tokens_?.refresh_token, earlier.refresh_token, 'refresh tokens are rotated');
+    await client.close();
+  });
+
+  test('a run is started, waited for, answered and recorded with the client', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    const client = await connected(signIn);
+    const call = async (name: string, args: object) => {
+      const result = await client.callTool({ name, arguments: args as Record<string, unknown> });
+      assert.notEqual(result.isError, true, JSON.stringify(result.content));
+      // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
+      return result.structuredContent as any;
+    };
+    const started = await call('start_run', {
+      method_id: stack.method('approve'),
+      inputs: { order_id: 'ord_7', amount: 250 },
+      idempotency_key: randomUUID(),
+      wait_ms: 30_000,
+    });
+    assert.equal(started.status, 'waiting', JSON.stringify(started));
+    const questionId = started.question.id;
+    const open = await call('list_questions', {});
+    assert.ok(open.questions.some(({ id }: { id: string }) => id === questionId));
+    await call('answer_run', { run_id: started.run_id, question_id: questionId, answer: { decision: 'approve' } });
+    const done = await call('get_run', { run_id: started.run_id, wait_ms: 30_000, after_question: questionId });
+    assert.equal(done.status, 'succeeded', JSON.stringify(done));
+    const [receipt] = done.answers;
+    assert.deepEqual([receipt.channel, receipt.by.email, receipt.by.client], ['mcp', PERSON.email, 'v2-agent 2.0']);
+
+    const audit = await fetch(`${stack.ready.base_url}/api/audit?target=${started.run_id}`, {
+      headers: { authorization: `Bearer ${signIn.tokens_?.access_token}` },
+    });
+    const { items } = (await audit.json()) as { items: { action: string; client?: string }[] };
+    const acts = items.filter(({ client: name }) => name === 'v2-agent 2.0').map(({ action }) => action);
+    for (const action of ['run.start', 'run.answer', 'run.read'])
+      assert.ok(acts.includes(action), `${action}: ${acts}`);
+    await client.close();
+  });
+
+  test('two clients and two organizations see their own', async () => {
+    const [one, other] = await Promise.all([
+      connected(new AgentSignIn(PERSON)),
+      connected(new AgentSignIn({ ...PERSON, email: 'eve@other.example', organization: 'Another' })),
+    ]);
+    const methodsOf = async (client: Client) =>
+      ((await client.callTool({ name: 'list_methods', arguments: {} })).structuredContent as { methods: object[] })
+        .methods;
+    const [ours, theirs] = await Promise.all([methodsOf(one), methodsOf(other)]);
+    assert.ok(ours.length > 0);
+    assert.deepEqual(theirs, []);
+    const { resources } = await one.listResources();
+    const uri = resources[0]?.uri ?? '';
+    assert.match(
+      (await one.readResource({ uri })).contents.map((part) => ('text' in part ? part.text : '')).join(''),
+      /format: /,
+    );
+    await assert.rejects(other.readResource({ uri }));
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('a client of the earlier protocol and code line does the same', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    const info = { name: 'v1-agent', version: '1.0' };
+    const first = new EarlierTransport(url, { authProvider: signIn as never });
+    await assert.rejects(new EarlierClient(info).connect(first as never), /Unauthorized/);
+    await first.finishAuth((await signIn.visit()).searchParams.get('code') ?? '');
+    const client = new EarlierClient(info);
+    await client.connect(new EarlierTransport(url, { authProvider: signIn as never }) as never);
+    assert.equal(client.getServerVersion()?.version, '5.2');
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === 'list_workflows'));
+    const { methods } = (await client.callTool({ name: 'list_methods', arguments: {} })).structuredContent as {
+      methods: { id: string }[];
+    };
+    assert.ok(methods.length > 0);
+    const refused = await client.callTool({ name: 'get_method', arguments: { method_id: 'wf_none' } });
+    assert.equal(refused.isError, true);
+    await client.close();
+  });
+
+  test('the public conformance scenarios pass', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    await (await connected(signIn)).close();
+    // The tool sends no token, so a proxy adds it, and puts the server's port in place of its own.
+    const proxy = createServer((incoming, outgoing) => {
+      const { method, url: path, socket, headers: sent } = incoming;
+      const there = (text = '') => text.replace(`:${socket.localPort}`, `:${url.port}`);
+      const headers = {
+        ...sent,
+        host: there(sent.host),
+        ...(sent.origin !== undefined && { origin: there(sent.origin) }),
+        authorization: `Bearer ${signIn.tokens_?.access_token}`,
+      };
+      const passed = forward({ host: url.hostname, port: url.port, path, method, headers }, (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 500, reply.headers);
+        reply.pipe(outgoing);
+      });
+      incoming.pipe(passed);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    try {
+      for (const scenario of SCENARIOS) {
+        const args = [CONFORMANCE, 'server', '--url', `http://127.0.0.1:${port}/mcp`, '--scenario', scenario];
+        await assert.doesNotReject(
+          promisify(execFile)(process.execPath, args, { cwd: stack.ready.data_dir }),
+          scenario,
+        );
+      }
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+});
