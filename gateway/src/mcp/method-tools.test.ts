@@ -147,3 +147,32 @@ test('a large source takes a place among the sources of its organization', async
   for (const { data } of refused) assert.equal(data.error, 'rate_limited');
   await member.done('validate_method', { source });
 });
+
+test('sources are resources, with their versions, and an agent prompt is a prompt', async () => {
+  const member = await agent('member', 'resources');
+  const args = { idempotency_key: randomUUID(), source: GREETING, agent_prompt: 'Be kind.' };
+  const { method } = (await member.done('create_workflow', args)).data;
+  const uri = `method://${method.production_id}`;
+  const listed = await member.request('resources/list');
+  assert.deepEqual(
+    listed.last.result.resources.map((each: { uri: string }) => each.uri),
+    [uri],
+  );
+  for (const named of [uri, `${uri}/${method.current_version}`]) {
+    const { last } = await member.request('resources/read', { uri: named });
+    assert.equal(last.result.contents[0].text, GREETING, named);
+  }
+  const stranger = await agent('member', 'other-resources');
+  for (const [reader, named] of [
+    [stranger, uri],
+    [member, `${uri}/ver_none`],
+    [member, 'file:///etc/passwd'],
+  ] as const) {
+    assert.ok((await reader.request('resources/read', { uri: named })).last.error, named);
+  }
+  const prompt = await member.request('prompts/get', { name: 'agent_prompt', arguments: { method_id: method.id } });
+  assert.equal(prompt.last.result.messages[0].content.text, 'Be kind.');
+  assert.match(prompt.last.result.description, /does not start the executor/);
+  const none = await stranger.request('prompts/get', { name: 'agent_prompt', arguments: { method_id: method.id } });
+  assert.equal(none.last.error.data.error, 'not_found');
+});
