@@ -11,7 +11,7 @@ const END = '<!-- End of what `npm run generate:agents` writes. -->';
 export function toolTable(): string {
   const rows = ALL_TOOLS.map(({ name, access, hints, description }) => {
     const [first = ''] = /^.*?\.(?= |$)/.exec(description) ?? [];
-    return [`\`${name}\``, access, hints.readOnly ? '' : hints.destructive ? 'yes, ends or replaces' : 'yes', first];
+    return [`\`${name}\``, access, hints.readOnly ? '' : hints.destructive ? 'yes, with care' : 'yes', first];
   });
   const head = ['Tool', 'Role', 'Changes', 'Does'];
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)));
