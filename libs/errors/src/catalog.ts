@@ -1,9 +1,10 @@
 // Every code a caller can get, once: its gRPC status, its HTTP status, its one-line meaning and whether the same
 // request may simply be sent again. docs/errors/<code>.md gives cause and remedy; a test keeps the two sets equal.
-import { status } from '@grpc/grpc-js';
+import type { status } from '@grpc/grpc-js';
 
 interface CatalogEntry {
-  readonly grpc: status;
+  /** A name: a process that throws errors and calls no other loads nothing of gRPC. */
+  readonly grpc: keyof typeof status;
   readonly http: number;
   /** The default message: a sentence. */
   readonly title: string;
@@ -12,38 +13,38 @@ interface CatalogEntry {
 }
 
 export const catalog = {
-  invalid_request: entry(status.INVALID_ARGUMENT, 400, 'The request cannot be read.'),
-  unauthorized: entry(status.UNAUTHENTICATED, 401, 'The request carries no valid credential.'),
-  forbidden: entry(status.PERMISSION_DENIED, 403, 'The caller may not do this.'),
-  not_an_answerer: entry(status.PERMISSION_DENIED, 403, 'The question is for other people, or for people only.'),
-  not_found: entry(status.NOT_FOUND, 404, 'There is nothing here.'),
-  idempotency_conflict: entry(status.ALREADY_EXISTS, 409, 'This idempotency key was used with other values.'),
-  version_conflict: entry(status.ABORTED, 409, 'The base version is not the current version.'),
-  run_not_waiting: entry(status.FAILED_PRECONDITION, 409, 'The run is not waiting for an answer.'),
-  run_finished: entry(status.FAILED_PRECONDITION, 409, 'The run has finished.'),
-  question_changed: entry(status.FAILED_PRECONDITION, 409, 'Another question is open.'),
-  vote_final: entry(status.FAILED_PRECONDITION, 409, 'This person has answered through a link, which answers once.'),
-  stale_sequence: entry(status.FAILED_PRECONDITION, 409, 'A later record of this run is already stored.'),
-  not_published: entry(status.FAILED_PRECONDITION, 409, 'The method has no published version.'),
-  needs_upgrade: entry(status.FAILED_PRECONDITION, 409, 'The version is in an old format that cannot be started.'),
-  not_failed: entry(status.FAILED_PRECONDITION, 409, 'Only a failed build can be retried.'),
-  too_large: entry(status.RESOURCE_EXHAUSTED, 413, 'A size limit is exceeded.'),
-  invalid_method: entry(status.INVALID_ARGUMENT, 422, 'The method source is not valid.'),
-  invalid_inputs: entry(status.INVALID_ARGUMENT, 422, 'The inputs do not match their declared types.'),
-  invalid_answer: entry(status.INVALID_ARGUMENT, 422, 'The answer does not match its declared type.'),
-  invalid_webhook_url: entry(status.INVALID_ARGUMENT, 422, 'The webhook URL is not allowed.'),
+  invalid_request: entry('INVALID_ARGUMENT', 400, 'The request cannot be read.'),
+  unauthorized: entry('UNAUTHENTICATED', 401, 'The request carries no valid credential.'),
+  forbidden: entry('PERMISSION_DENIED', 403, 'The caller may not do this.'),
+  not_an_answerer: entry('PERMISSION_DENIED', 403, 'The question is for other people, or for people only.'),
+  not_found: entry('NOT_FOUND', 404, 'There is nothing here.'),
+  idempotency_conflict: entry('ALREADY_EXISTS', 409, 'This idempotency key was used with other values.'),
+  version_conflict: entry('ABORTED', 409, 'The base version is not the current version.'),
+  run_not_waiting: entry('FAILED_PRECONDITION', 409, 'The run is not waiting for an answer.'),
+  run_finished: entry('FAILED_PRECONDITION', 409, 'The run has finished.'),
+  question_changed: entry('FAILED_PRECONDITION', 409, 'Another question is open.'),
+  vote_final: entry('FAILED_PRECONDITION', 409, 'This person has answered through a link, which answers once.'),
+  stale_sequence: entry('FAILED_PRECONDITION', 409, 'A later record of this run is already stored.'),
+  not_published: entry('FAILED_PRECONDITION', 409, 'The method has no published version.'),
+  needs_upgrade: entry('FAILED_PRECONDITION', 409, 'The version is in an old format that cannot be started.'),
+  not_failed: entry('FAILED_PRECONDITION', 409, 'Only a failed build can be retried.'),
+  too_large: entry('RESOURCE_EXHAUSTED', 413, 'A size limit is exceeded.'),
+  invalid_method: entry('INVALID_ARGUMENT', 422, 'The method source is not valid.'),
+  invalid_inputs: entry('INVALID_ARGUMENT', 422, 'The inputs do not match their declared types.'),
+  invalid_answer: entry('INVALID_ARGUMENT', 422, 'The answer does not match its declared type.'),
+  invalid_webhook_url: entry('INVALID_ARGUMENT', 422, 'The webhook URL is not allowed.'),
   device_mode_required: entry(
-    status.FAILED_PRECONDITION,
+    'FAILED_PRECONDITION',
     422,
     'The organization keeps content on devices; plain content is refused.',
   ),
-  rate_limited: { ...entry(status.RESOURCE_EXHAUSTED, 429, 'Too many requests.'), repeatSafe: true },
-  internal: entry(status.INTERNAL, 500, 'Something failed on our side.'),
-  unavailable: { ...entry(status.UNAVAILABLE, 503, 'A part of the service is down for a moment.'), repeatSafe: true },
+  rate_limited: { ...entry('RESOURCE_EXHAUSTED', 429, 'Too many requests.'), repeatSafe: true },
+  internal: entry('INTERNAL', 500, 'Something failed on our side.'),
+  unavailable: { ...entry('UNAVAILABLE', 503, 'A part of the service is down for a moment.'), repeatSafe: true },
   /** Worker stream only: the attempt's token is no longer current, so the worker stops that run at once. */
-  stale_attempt: entry(status.ABORTED, 409, 'Another attempt of this run has begun.'),
+  stale_attempt: entry('ABORTED', 409, 'Another attempt of this run has begun.'),
   /** Node to node only: the node does not own the run's shard. */
-  wrong_shard: { ...entry(status.UNAVAILABLE, 503, 'Another node owns this run.'), repeatSafe: true },
+  wrong_shard: { ...entry('UNAVAILABLE', 503, 'Another node owns this run.'), repeatSafe: true },
 } as const satisfies Record<string, CatalogEntry>;
 
 export type ErrorCode = keyof typeof catalog;
@@ -52,6 +53,6 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(catalog, text);
 }
 
-function entry(grpc: status, http: number, title: string): CatalogEntry {
+function entry(grpc: keyof typeof status, http: number, title: string): CatalogEntry {
   return { grpc, http, title, repeatSafe: false };
 }

@@ -57,7 +57,7 @@ describe('an error over gRPC', () => {
   test('has the status of its code and only the code in the status line', () => {
     for (const code of CODES) {
       const { code: grpc, details } = toGrpcError(new ServiceError(code, 'A sentence.'));
-      deepEqual([grpc, details], [catalog[code].grpc, code]);
+      deepEqual([grpc, details], [status[catalog[code].grpc], code]);
     }
   });
 

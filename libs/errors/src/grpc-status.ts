@@ -24,7 +24,7 @@ export function toGrpcError(error: unknown): GrpcError {
   const metadata = new Metadata();
   metadata.set(TRAILER, detailBytes(toErrorDetail(known)));
   // The sentence is in the trailer; the status line carries only the code, which needs no escaping.
-  return { code: catalog[known.code].grpc, details: known.code, metadata };
+  return { code: status[catalog[known.code].grpc], details: known.code, metadata };
 }
 
 /**
