@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
-import { startSharedPostgres } from './harness/postgres.ts';
+import { makeCluster, type OwnPostgres, startSharedPostgres } from './harness/postgres.ts';
 import { cpuSeconds } from './harness/process-tree.ts';
 import { tempFolder } from './harness/temp-folder.ts';
 import { BuiltCode } from './runner/built-code.ts';
@@ -69,6 +69,12 @@ async function runAll(env: NodeJS.ProcessEnv, built: BuiltCode): Promise<boolean
   return passed && stopped === null;
 }
 
+/** All servers of the run, this one too, begin with copies of the same files. */
+async function startPostgres(): Promise<OwnPostgres> {
+  process.env.METHODS_TEST_CLUSTER = await makeCluster();
+  return startSharedPostgres();
+}
+
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 if (runs.length === 0) {
@@ -81,7 +87,7 @@ if (runs.length === 0) {
       root,
       runs.flatMap((run) => run.groups),
     ),
-    startSharedPostgres(),
+    startPostgres(),
     PackedCli.install(),
   ]);
   const [pip, reports] = [tempFolder('pip'), tempFolder('cpu')];
@@ -94,6 +100,8 @@ if (runs.length === 0) {
     // Some thirty nats-servers run at a time or after another. One that uses several threads at once takes three times
     // the processor for the same messages.
     GOMAXPROCS: '1',
+    // Services live for seconds: the first collections of a small young generation would find all of it in use.
+    STACK_NODE_ARGS: process.env.STACK_NODE_ARGS ?? '--min-semi-space-size=16',
   };
   try {
     process.exitCode = (await runAll(env, built)) ? 0 : 1;

@@ -62,7 +62,7 @@ export async function receiver(
   return {
     port: (server.address() as AddressInfo).port,
     requests,
-    received: (count, timeoutMs = 10_000) =>
+    received: (count, timeoutMs = 120_000) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (requests.length < count) return;
