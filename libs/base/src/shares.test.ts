@@ -27,7 +27,7 @@ describe('Shares', () => {
     ok(first.ok);
     first.leave();
     first.leave();
-    equal(shares.usedBy('a'), 4);
+    equal(shares.used, 4);
     equal(fill(shares, 'a'), 1);
   });
 

@@ -34,10 +34,6 @@ export class Shares {
     return this.taken;
   }
 
-  usedBy(orgId: string): number {
-    return this.organizations.get(orgId)?.places ?? 0;
-  }
-
   /**
    * An organization may hold as many places as are still free, so one gets at most half of them, two a third each, and
    * a newcomer always finds some. `key` names the key, person or host that shares the organization's part.

@@ -6,6 +6,7 @@ import { until } from '@methods/test/harness/until';
 import { connect } from 'nats';
 import { BusError } from './bus-error.ts';
 import { Bus } from './connection.ts';
+import { LostConnections } from './lost-connections.fixture.ts';
 import type { NodeBeat } from './nodes-bucket.ts';
 import {
   registryChanged,
@@ -24,8 +25,8 @@ const text = (data: Uint8Array) => new TextDecoder().decode(data);
 describe('the bus', () => {
   let nats: TestNats;
   const buses: Bus[] = [];
-  const open = (name = 'test') => {
-    const bus = new Bus({ url: nats.url, name, logger: silentLogger });
+  const open = (name = 'test', logger = silentLogger) => {
+    const bus = new Bus({ url: nats.url, name, logger });
     buses.push(bus);
     bus.start();
     return bus;
@@ -97,20 +98,19 @@ describe('the bus', () => {
   });
 
   test('recovers after NATS lost all its data under connected clients', async () => {
-    const [one, two] = [open('one'), open('two')];
+    const lost = new LostConnections();
+    const [one, two] = [open('one', lost.logger), open('two')];
     await Promise.all([ready(one), ready(two)]);
     const received: string[] = [];
     one.subscribe('news', (messages) => received.push(...messages.map((message) => text(message.data))));
-    let downs = 0;
-    one.onDisconnected(() => downs++);
     await nats.wipe();
-    await until('the connections are back', () => downs > 0 && one.connected && two.connected);
+    await until('the connections are back', () => lost.count > 0 && one.connected && two.connected);
     await Promise.all([ready(one), ready(two)]);
     await Promise.all([1, 2, 3].map((n) => two.publishDurable(runEvent('org', `run_${n}`), bytes('e'))));
     await two.nodes.put('node-1', bytes('beat'));
     two.publish('news', bytes('again'));
     await until('the subscription lives', () => received.includes('again'));
-    assert.equal(downs, 1);
+    assert.equal(lost.count, 1);
   });
 
   test('recreates streams that vanish without a reconnect', async () => {
@@ -137,15 +137,15 @@ describe('the bus', () => {
   });
 
   test('notices a server that fell silent, long before a publish gives up', async () => {
-    const bus = open();
+    const lost = new LostConnections();
+    const bus = open('silenced', lost.logger);
     await ready(bus);
-    const lost = new Promise<void>((resolve) => void bus.onDisconnected(resolve));
     const began = performance.now();
     nats.freeze();
     try {
       const pending = bus.publishDurable(runCommand(4), bytes('x'), { timeoutMs: 120_000 });
       await assert.rejects(pending, BusError);
-      await lost;
+      await until('the connection is given up', () => lost.count === 1);
       assert.ok(performance.now() - began < 30_000, `${performance.now() - began} ms`);
       assert.equal(bus.publish('x', bytes('x')), false);
     } finally {

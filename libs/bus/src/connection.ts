@@ -47,10 +47,6 @@ export class Bus implements Stoppable {
     return this.link.onReady(() => listener());
   }
 
-  onDisconnected(listener: () => void): () => void {
-    return this.link.onDown(listener);
-  }
-
   /** Core, fire and forget. False when it was not sent: no connection, or too large. */
   publish(subject: string, data: Uint8Array): boolean {
     return this.publisher.publish(subject, data);

@@ -44,7 +44,6 @@ export class Link implements Stoppable {
   private readonly pauses = new Set<() => void>();
   private readonly upListeners = new Set<Listener>();
   private readonly readyListeners = new Set<Listener>();
-  private readonly downListeners = new Set<() => void>();
   readonly clock: Clock;
   readonly logger: Logger;
 
@@ -76,11 +75,6 @@ export class Link implements Stoppable {
     const connection = this.connection;
     if (connection && this.ready === connection) this.guard(() => listener(connection));
     return () => void this.readyListeners.delete(listener);
-  }
-
-  onDown(listener: () => void): () => void {
-    this.downListeners.add(listener);
-    return () => void this.downListeners.delete(listener);
   }
 
   /** A caller met a missing stream: check the streams, once for all callers that ask meanwhile. */
@@ -157,7 +151,6 @@ export class Link implements Stoppable {
     this.current = null;
     this.ready = null;
     if (!this.stopping) this.logger.warn({ reason: error ? briefError(error) : 'closed' }, 'NATS connection lost');
-    for (const listener of this.downListeners) this.guard(() => listener());
   }
 
   /** Tries until the streams exist or the connection is gone. */

@@ -8,6 +8,7 @@ import { until } from '@methods/test/harness/until';
 import { connect, type NatsConnection } from 'nats';
 import { Bus } from './connection.ts';
 import { consumerNames } from './consumer-names.ts';
+import { LostConnections } from './lost-connections.fixture.ts';
 import type { CommandMailbox } from './shard-commands.ts';
 import { RUN_COMMANDS } from './streams.ts';
 import { commandDelivery, runCommand } from './subjects.ts';
@@ -27,8 +28,8 @@ describe('the mailbox of shards', () => {
   let admin: NatsConnection;
   const buses: Bus[] = [];
 
-  const open = (node: string) => {
-    const bus = new Bus({ url: nats.url, name: node, logger: silentLogger });
+  const open = (node: string, logger = silentLogger) => {
+    const bus = new Bus({ url: nats.url, name: node, logger });
     buses.push(bus);
     const received: Received[] = [];
     const lost: number[] = [];
@@ -136,20 +137,21 @@ describe('the mailbox of shards', () => {
   });
 
   test('makes its consumers again after NATS was killed, and after it lost its data', async () => {
-    const { bus, mailbox, received } = open('survivor');
+    const lost = new LostConnections();
+    const { bus, mailbox, received } = open('survivor', lost.logger);
     await ready(bus);
     mailbox.own(20, 3);
     await send(bus, 20, 'one');
     await until('one', () => received.some((got) => got.text === 'one'));
     for (const outage of ['kill', 'wipe'] as const) {
-      const down = new Promise<void>((resolve) => void bus.onDisconnected(resolve));
+      const before = lost.count;
       if (outage === 'kill') {
         await nats.kill();
         await nats.restart();
       } else {
         await nats.wipe();
       }
-      await down;
+      await until(`its connection is lost by the ${outage}`, () => lost.count > before);
       await until(`sent after the ${outage}`, () =>
         send(bus, 20, outage).then(
           () => true,

@@ -1,0 +1,12 @@
+// Counts the connections that a bus has lost, by what it logs.
+import { type Logger, silentLogger } from '@methods/logging/logger';
+
+export class LostConnections {
+  count = 0;
+  readonly logger: Logger = {
+    ...silentLogger,
+    warn: (_fields, message) => {
+      if (message === 'NATS connection lost') this.count++;
+    },
+  };
+}
