@@ -6,12 +6,13 @@ import { systemClock } from '@methods/base/clock';
 import type { CodeStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { runCodeStep } from './code-step.ts';
+import { CountedRunners } from './counted-runners.fixture.ts';
 import { NO_SANDBOX } from './isolation.ts';
 import { PLAIN_ENVIRONMENT } from './prepared-environment.ts';
 import { RunFolder } from './run-folder.ts';
 import type { CheckRecord, StepLog } from './run-outcome.ts';
 import { RunStop } from './run-stop.ts';
-import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
+import type { RunnerPoolOptions } from './runner-pool.ts';
 import { createMask } from './secrets/mask.ts';
 import type { StepContext } from './step-context.ts';
 import { StepFailure } from './step-failure.ts';
@@ -28,14 +29,14 @@ export class CodeHarness {
 
   private constructor(
     readonly dir: string,
-    readonly runners: RunnerPool,
+    readonly runners: CountedRunners,
   ) {}
 
   static async start(options: Partial<RunnerPoolOptions> = {}): Promise<CodeHarness> {
     const dir = await realpath(await mkdtemp(join(tmpdir(), 'code-harness-')));
     const path = '/usr/local/bin:/usr/bin:/bin';
     const isolation = NO_SANDBOX;
-    const runners = new RunnerPool({ folder: dir, runnersMax: 4, path, clock: systemClock, isolation, ...options });
+    const runners = new CountedRunners({ folder: dir, runnersMax: 4, path, clock: systemClock, isolation, ...options });
     runners.start();
     return new CodeHarness(dir, runners);
   }

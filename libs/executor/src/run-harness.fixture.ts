@@ -1,14 +1,16 @@
 // A run in a test: a real pool of runners, a journal that keeps its records, a temporary folder.
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { CountedRunners } from './counted-runners.fixture.ts';
 import { executeRun, type RunOptions } from './execute-run.ts';
 import { NO_SANDBOX } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
 import type { RunJournal, RunOutcome, StepEnd } from './run-outcome.ts';
-import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
+import type { RunnerPoolOptions } from './runner-pool.ts';
 import { StepFetch } from './step-fetch.ts';
 
 export class RunHarness {
@@ -24,13 +26,13 @@ export class RunHarness {
 
   private constructor(
     readonly dir: string,
-    readonly runners: RunnerPool,
+    readonly runners: CountedRunners,
   ) {}
 
   static async start(options: Partial<RunnerPoolOptions> = {}): Promise<RunHarness> {
     const dir = await mkdtemp(join(tmpdir(), 'run-harness-'));
     const path = '/usr/local/bin:/usr/bin:/bin';
-    const runners = new RunnerPool({
+    const runners = new CountedRunners({
       folder: dir,
       runnersMax: 4,
       path,

@@ -44,7 +44,7 @@ export interface RunnerPoolOptions {
 }
 
 export class RunnerPool implements Stoppable {
-  private readonly queues = new RunnerQueues();
+  protected readonly queues = new RunnerQueues();
   /** All live processes, including those that accept no more steps. */
   private readonly live = new Set<Runner>();
   private readonly idleMs: number;
@@ -96,14 +96,9 @@ export class RunnerPool implements Stoppable {
     return this.level;
   }
 
-  /** Processes that can take steps, for tests and metrics. */
+  /** Processes that can take steps. */
   get size(): number {
     return this.runnerCount;
-  }
-
-  /** Steps that wait in line at a runner, for tests. */
-  get queuedCount(): number {
-    return this.queues.all().reduce((sum, queue) => sum + queue.queuedCount, 0);
   }
 
   /** PATH of the steps, without that of their dependencies. */

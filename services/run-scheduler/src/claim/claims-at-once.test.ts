@@ -5,7 +5,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { CountedWaiters } from '../queue/counted-waiters.fixture.ts';
 import { answer, ask, cancel, succeed } from '../run/run.fixture.ts';
 import type { Run, RunningRun } from '../run/run.ts';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
@@ -18,7 +18,7 @@ const WORKER = 'org_a.worker.1';
 describe('a run that is answered while a worker waits for it', () => {
   let db: TestStore;
   let node: TestActors;
-  let waiters: ClaimWaiters;
+  let waiters: CountedWaiters;
   let claims: ClaimsAtOnce;
   let delivered: DeliveredGrant[];
   let isEmpty: boolean;
@@ -33,7 +33,7 @@ describe('a run that is answered while a worker waits for it', () => {
     node = await TestActors.on(db);
     [delivered, granted, isEmpty] = [[], [], true];
     node.actors.listenEarly((run) => granted.push(run));
-    waiters = new ClaimWaiters({
+    waiters = new CountedWaiters({
       nodeId: 'here',
       clock: new ManualClock(),
       send: () => true,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import type { QueueKey } from '../store/run-store.ts';
-import { type ClaimOffer, ClaimWaiters } from './claim-waiters.ts';
+import type { ClaimOffer } from './claim-waiters.ts';
+import { CountedWaiters } from './counted-waiters.fixture.ts';
 import type { QueueHead } from './ready-runs.ts';
 
 const mail: QueueKey = { orgId: 'org_a' as const, method: 'wf_mail' as const };
@@ -17,14 +18,14 @@ describe('free places of workers', () => {
   let sent: (ClaimOffer & { nodeId: string })[];
   let unreachable: Set<string>;
   let interests: string[][];
-  let waiters: ClaimWaiters;
+  let waiters: CountedWaiters;
 
   beforeEach(() => {
     clock = new ManualClock();
     sent = [];
     unreachable = new Set();
     interests = [];
-    waiters = new ClaimWaiters({
+    waiters = new CountedWaiters({
       nodeId: 'here',
       clock,
       send(nodeId, offer) {

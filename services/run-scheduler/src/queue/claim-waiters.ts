@@ -44,7 +44,7 @@ const LINGER_MS = 5_000;
 const QUEUES_MAX = 40_000;
 
 export class ClaimWaiters {
-  private readonly workers = new Map<string, WaitingWorker>();
+  protected readonly workers = new Map<string, WaitingWorker>();
   private readonly queues = new Map<string, ServedQueue>();
   /** Queues of each organization. */
   private readonly counts = new Map<string, number>();
@@ -193,12 +193,6 @@ export class ClaimWaiters {
       removed.push(queue.key);
     }
     if (removed.length > 0) this.options.interestChanged({ added: [], removed });
-  }
-
-  freePlaces(): number {
-    let free = 0;
-    for (const worker of this.workers.values()) free += worker.free;
-    return free;
   }
 
   private forget(queue: ServedQueue): void {

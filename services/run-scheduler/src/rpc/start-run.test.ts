@@ -11,7 +11,7 @@ import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { CountedWaiters } from '../queue/counted-waiters.fixture.ts';
 import { QueuedPages } from '../queue/queued-pages.fixture.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { claim, fail, recordStep, succeed } from '../run/run.fixture.ts';
@@ -35,7 +35,7 @@ const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 describe('starts', () => {
   let db: TestStore;
   let node: TestActors;
-  let waiters: ClaimWaiters;
+  let waiters: CountedWaiters;
   let ready: ReadyRuns;
   let starts: StartRuns;
   let folders: RunFolderStore;
@@ -66,7 +66,7 @@ describe('starts', () => {
       ownedShards: () => [0, 1, 2, 3],
       announce: () => {},
     });
-    waiters = new ClaimWaiters({
+    waiters = new CountedWaiters({
       nodeId: 'here',
       clock: new ManualClock(),
       send: () => true,

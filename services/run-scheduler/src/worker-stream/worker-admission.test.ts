@@ -6,7 +6,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { CountedWaiters } from '../queue/counted-waiters.fixture.ts';
 import { HeldGrants } from './held-grants.ts';
 import { HelloPace } from './hello-pace.ts';
 import { KnownMethods } from './known-methods.ts';
@@ -17,7 +17,7 @@ import { Stream } from './worker-stream.fixture.ts';
 
 describe('connecting workers', () => {
   let clock: ManualClock;
-  let waiters: ClaimWaiters;
+  let waiters: CountedWaiters;
   let sessions: WorkerSessions;
   let asked: string[][];
   /** Null: every method is known without asking. */
@@ -34,7 +34,7 @@ describe('connecting workers', () => {
       },
     });
     const methods = { unknown: (...args) => (findMethods === null ? null : known.unknown(...args)) } as KnownMethods;
-    waiters = new ClaimWaiters({ nodeId: 'here', clock, send: () => true, interestChanged: () => {} });
+    waiters = new CountedWaiters({ nodeId: 'here', clock, send: () => true, interestChanged: () => {} });
     sessions = new WorkerSessions({
       nodeId: 'here',
       clock,

@@ -4,7 +4,7 @@ import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { type ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
+import { type ClaimOffer, CountedWaiters } from '../queue/counted-waiters.fixture.ts';
 import { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
 import type { ReportItem, ReportOutcome } from './worker-reports.ts';
@@ -17,7 +17,7 @@ const KEY = { orgId: 'org_a' as const, method: 'wf_a' as const };
 describe('workers of a node', () => {
   let clock: ManualClock;
   let held: HeldGrants;
-  let waiters: ClaimWaiters;
+  let waiters: CountedWaiters;
   let sessions: WorkerSessions;
   let offers: ClaimOffer[];
   let seen: string[];
@@ -32,7 +32,7 @@ describe('workers of a node', () => {
     seen = [];
     heartbeatsNow = [];
     reports = [];
-    waiters = new ClaimWaiters({
+    waiters = new CountedWaiters({
       nodeId: 'here',
       clock,
       send: (_to, offer) => offers.push(offer) > 0,
