@@ -187,7 +187,12 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'mcp', callers, (scope) => {
-    addMcpRoutes(scope, { ...runParts, largeBodies, mcpStateKey: stateKey(parts.mcpStateKey) });
+    addMcpRoutes(scope, {
+      ...runParts,
+      largeBodies,
+      unreadReplies: callers.unreadReplies,
+      mcpStateKey: stateKey(parts.mcpStateKey),
+    });
   });
   await addCallerScope(app, 'upload', callers, (scope) => {
     addUploadContent(scope, parts);

@@ -1,13 +1,12 @@
 // /mcp: the methods and runs of an organization as tools for agents, in both eras of the protocol at one URL. Nothing is
 // kept between requests: each has its token and is served by a protocol server of its own.
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { Clock } from '@methods/base/clock';
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
 import { JSON_TYPE } from '../plugins/error-reply.ts';
-import { watchStream } from '../plugins/unread-replies.ts';
+import { countedBody, watchStream } from '../plugins/unread-replies.ts';
 import { mayStillRead } from '../routes/runs/event-streams.ts';
 import { StreamBeat } from '../routes/runs/stream-beat.ts';
 import { addAllowedOrigin } from './allowed-origin.ts';
@@ -56,7 +55,7 @@ export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
       onerror: ({ name }) => parts.logger.debug({ request_id: request.id, error: name }, 'an MCP message was refused'),
     });
     if (isListening(request.body)) keepOpen(handler, request, reply);
-    return sendResponse(handler, request, reply, parts.clock);
+    return sendResponse(handler, request, reply, parts);
   }
 
   /** A reply that lasts takes a place among the streams, and ends with the right to it. */
@@ -83,7 +82,7 @@ async function sendResponse(
   handler: McpHttpHandler,
   request: FastifyRequest,
   reply: FastifyReply,
-  clock: Clock,
+  parts: McpParts,
 ): Promise<FastifyReply> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
@@ -99,8 +98,11 @@ async function sendResponse(
   if (sessionId !== null) reply.header('mcp-session-id', sessionId);
   if (response.body === null) return reply.send();
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text());
-  watchStream(reply, clock);
-  return reply.send(Readable.fromWeb(response.body as ReadableStream));
+  watchStream(reply, parts.clock);
+  const body = countedBody(parts.unreadReplies, callerOf(request), reply);
+  // An error of either ends both, and the reply with them.
+  pipeline(Readable.fromWeb(response.body as ReadableStream), body, () => {});
+  return reply.send(body);
 }
 
 /** Those that the protocol reads. */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
 import type { MethodId, QuestionId, RunId } from '@methods/base/ids';
 import { AnswerChannel, RunStatus } from '@methods/proto/run/v1/run_pb';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
+import { countedBody, UnreadReplies } from '../plugins/unread-replies.ts';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { issuerConfig, MCP, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
 import { AGENT, type AgentOptions, McpAgent } from '../testing/mcp-agent.fixture.ts';
@@ -119,6 +122,24 @@ test('a result that is too long for an agent is left out, with the path of the A
   const { data, text } = await member.done('get_run', { run_id: runId });
   assert.deepEqual([data.result, data.result_left_out], [undefined, `GET /api/runs/${runId}`]);
   assert.ok(text.length < 10_000);
+});
+
+test('events of the earlier era that are large count as unread, and end over a share', async () => {
+  const earlier = await agent('member', { era: '2025-11-25' });
+  const { run_id: runId } = (await earlier.done('start_run', start())).data;
+  gateway.book.succeed(runId, JSON.stringify({ text: 'x'.repeat(60_000) }));
+  await earlier.done('get_run', { run_id: runId });
+  const replies = new UnreadReplies(systemClock, { perKeyMax: 50_000 });
+  const raw = new EventEmitter();
+  const body = () =>
+    countedBody(replies, { kind: 'service_key', orgId: 'org_1', keyId: 'key_1' } as never, { raw } as never);
+  const first = body();
+  first.write(Buffer.alloc(40_000));
+  const second = body();
+  const [failed] = await Promise.all([once(second, 'error'), second.write(Buffer.alloc(40_000))]);
+  assert.equal(failed[0].code, 'rate_limited');
+  raw.emit('close');
+  body().write(Buffer.alloc(40_000));
 });
 
 test('a waiting run says what it waits for, and an answer is receipted with the channel', async () => {

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { OfferedMethods } from '../clients/offered-methods.ts';
 import type { LargeBodies } from '../plugins/large-bodies.ts';
+import type { UnreadReplies } from '../plugins/unread-replies.ts';
 import type { InboxRouteParts } from '../routes/inbox/inbox-parts.ts';
 import type { MethodRouteParts } from '../routes/methods/method-parts.ts';
 import type { RunRouteParts } from '../routes/runs/run-reply.ts';
@@ -14,6 +15,7 @@ import type { ListChanges } from './list-changes.ts';
 
 export interface McpParts extends RunRouteParts, MethodRouteParts, InboxRouteParts {
   readonly largeBodies: LargeBodies;
+  readonly unreadReplies: UnreadReplies;
   readonly offeredMethods: Pick<OfferedMethods, 'of'>;
   readonly listChanges: Pick<ListChanges, 'busOf'>;
   /** Signs what a client keeps while its user is asked. */

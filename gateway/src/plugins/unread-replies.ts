@@ -1,5 +1,6 @@
 // Replies that their readers have not taken yet: how many bytes of them an organization and a key may have here, and how
 // long a reader may take. A reader that takes nothing loses its own connection, and nothing else.
+import { Transform } from 'node:stream';
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares, type SharesOptions, type Taken } from '@methods/base/shares';
@@ -82,4 +83,17 @@ export function watchStream(reply: FastifyReply, clock: Clock): void {
   };
   let timer = clock.after(SLOW_MS, look);
   raw.once('close', () => timer.cancel());
+}
+
+/** The same body; what of it is large counts as unread until the reply ends, and ends it over a share. */
+export function countedBody(replies: UnreadReplies, caller: Caller, reply: FastifyReply): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (chunk.length <= SMALL_BYTES) return done(null, chunk);
+      const place = replies.take(caller, chunk.length);
+      if (!place.ok) return done(overShare('bytes of replies', place));
+      reply.raw.once('close', place.leave);
+      done(null, chunk);
+    },
+  });
 }
