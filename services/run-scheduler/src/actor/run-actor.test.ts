@@ -5,7 +5,7 @@ import type { OrgId } from '@methods/base/ids';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { until } from '@methods/test/harness/until';
 import { runEvent } from '../bus/run-event.ts';
-import { type Effect, isOfQuestion, type RunEventName } from '../run/effect.ts';
+import { type Effect, isOfQuestion, type RunEventName } from '../run/decision.ts';
 import {
   answer,
   ask,

@@ -4,9 +4,8 @@
 import { Mailbox } from '@methods/actors/mailbox';
 import { Backoff } from '@methods/base/backoff';
 import type { OrgId, RunId } from '@methods/base/ids';
-import type { Decision, RefusalCode } from '../run/decision.ts';
-import type { Effect, NewStep, RunEventName } from '../run/effect.ts';
-import { timerOf } from '../run/question-timers.ts';
+import type { Decision, Effect, NewStep, RefusalCode, RunEventName } from '../run/decision.ts';
+import { timerOf } from '../run/question.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { transition } from '../run/transition.ts';

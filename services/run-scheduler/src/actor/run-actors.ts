@@ -4,7 +4,7 @@ import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import type { Effect, RunEventName } from '../run/effect.ts';
+import type { Effect, RunEventName } from '../run/decision.ts';
 import type { Run, RunFacts, RunningRun } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';

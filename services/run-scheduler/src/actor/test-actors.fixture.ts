@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import { type Logger, silentLogger } from '@methods/logging/logger';
 import { runEvent } from '../bus/run-event.ts';
-import { isOfQuestion } from '../run/effect.ts';
+import { isOfQuestion } from '../run/decision.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, RunCommand } from '../run/run-command.ts';
 import { ShardLease } from '../shard/shard-lease.ts';

@@ -8,11 +8,11 @@ import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { type Outbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
-import { DirectShare } from './direct-share.ts';
 import { type EventPublisher, EventSender } from './event-sender.ts';
 import type { HeardEvents } from './heard-events.ts';
 import { HeldBackEvents } from './held-back-events.ts';
 import { OutboxSweep } from './outbox-sweep.ts';
+import { DirectShare } from './unconfirmed-events.ts';
 
 const DELETE_MAX = 1_000;
 /** After its commit an event's row is due, on the clock of any node. */

@@ -3,8 +3,8 @@
 import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { OutboxEvent } from '../store/run-store.ts';
-import { withoutContent } from './event-size.ts';
 import type { HeldBackEvents } from './held-back-events.ts';
+import { withoutContent } from './run-event.ts';
 
 /** On their way to the bus at one time. */
 const EVENTS_MAX = 10_000;

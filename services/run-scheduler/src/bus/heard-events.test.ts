@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import type { RunEventName } from '../run/effect.ts';
+import type { RunEventName } from '../run/decision.ts';
 import { newFacts } from '../store/run-store.fixture.ts';
 import { HeardEvents } from './heard-events.ts';
 

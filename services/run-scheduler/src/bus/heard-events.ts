@@ -2,7 +2,7 @@
 // The others would be stored, sent and confirmed for no one. What is not known is kept.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
-import { isOfQuestion, type RunEventName } from '../run/effect.ts';
+import { isOfQuestion, type RunEventName } from '../run/decision.ts';
 import type { RunFacts } from '../run/run.ts';
 
 /** What a notifier said when it confirmed events holds this long: it may be replaced by one that sends mail. */

@@ -14,7 +14,7 @@ import {
 } from '../store/outbox.ts';
 import type { EventSender } from './event-sender.ts';
 import { AGAIN_MAX_MS, type HeldBackEvents } from './held-back-events.ts';
-import { SendWindow } from './send-window.ts';
+import { SendWindow } from './unconfirmed-events.ts';
 
 /** The largest difference of two owners' estimates of the database's time, with a wide margin. */
 const CLOCKS_APART_MS = 60_000;

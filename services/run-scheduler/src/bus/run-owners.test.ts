@@ -11,7 +11,7 @@ import { TestActors } from '../actor/test-actors.fixture.ts';
 import { answer, ask, cancel } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
-import type { PeerItemInit } from '../wire/peer-sender.ts';
+import type { PeerItemInit } from '../wire/peer-link.ts';
 import { CommandConsumer } from './command-consumer.ts';
 import { RunOwners } from './run-owners.ts';
 

@@ -12,7 +12,7 @@ import type { TellOutcome } from '../actor/run-actor.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import type { Run } from '../run/run.ts';
 import { commandMessage, commandOf, type PublicCommand, type RunCommandInit } from '../wire/command-message.ts';
-import type { PeerSender } from '../wire/peer-sender.ts';
+import type { PeerSender } from '../wire/peer-link.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
 
 export interface CommandBus {

@@ -1,8 +1,8 @@
-// Events the bus has and the notifier has not confirmed, by organization. One that is not confirmed in time counts as
-// lost.
+// Events the bus has and the notifier has not confirmed, by organization, and the bounds on those sent with their
+// commit and on those of the outbox's sweeps. One that is not confirmed in time counts as lost.
 import type { OrgId } from '@methods/base/ids';
 
-export class UnconfirmedEvents {
+class UnconfirmedEvents {
   /** By outbox id, oldest first. */
   private readonly open = new Map<string, { readonly orgId: OrgId; readonly untilMs: number }>();
   private readonly ofOrg = new Map<string, number>();
@@ -43,5 +43,57 @@ export class UnconfirmedEvents {
       if (untilMs > nowMs) return;
       this.ended(outboxId);
     }
+  }
+}
+
+const ORG_DIRECT_MAX = 500;
+const DIRECT_MAX = 10_000;
+/**
+ * Longer than a row waits for its confirmation: it is sent again then, and confirmed, unless the notifier is
+ * unavailable.
+ */
+const LOST_AFTER_MS = 30_000;
+
+/**
+ * Bounds the events of an organization that are sent with their commit and not yet confirmed. The notifier takes events
+ * in the order they come, so further ones wait in their rows, and the sweeps send them by shares.
+ */
+export class DirectShare extends UnconfirmedEvents {
+  constructor() {
+    super(LOST_AFTER_MS);
+  }
+
+  hasRoom(orgId: OrgId): boolean {
+    return this.count < DIRECT_MAX && this.countOf(orgId) < ORG_DIRECT_MAX;
+  }
+}
+
+const EVENTS_MAX = 2_000;
+const ORG_EVENTS_MAX = 500;
+/** New events that had to wait for an earlier one go before a backlog: for them there is this much extra room. */
+const RESERVE = 2_000;
+const ORG_RESERVE = 500;
+
+/**
+ * Bounds the events of the outbox's sweeps that are sent and not yet confirmed: as many as the notifier confirms within
+ * moments. Further ones wait in their rows. So a backlog is sent about once, new events do not queue behind it on the
+ * bus, and no organization's events take the places of all.
+ */
+export class SendWindow extends UnconfirmedEvents {
+  /** Free places for due events. */
+  room(): number {
+    return Math.max(0, EVENTS_MAX - this.count);
+  }
+
+  roomForHeldBack(): number {
+    return Math.max(0, EVENTS_MAX + RESERVE - this.count);
+  }
+
+  roomForHeldBackOf(orgId: OrgId): number {
+    return Math.max(0, ORG_EVENTS_MAX + ORG_RESERVE - this.countOf(orgId));
+  }
+
+  fullOrgs(): string[] {
+    return this.orgsWith(ORG_EVENTS_MAX);
   }
 }

@@ -5,7 +5,7 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import { newRunId, type ProductionId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
-import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
+import type { PeerItemInit, PeerSender } from '../wire/peer-link.ts';
 import { NodeRoutes } from './node-routes.ts';
 import { PeerRouter } from './peer-router.ts';
 

@@ -8,7 +8,7 @@ import type { ClaimRuns } from '../claim/claim-runs.ts';
 import type { ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { QueueHead } from '../queue/ready-runs.ts';
 import type { QueueKey } from '../store/run-store.ts';
-import type { PeerSender } from '../wire/peer-sender.ts';
+import type { PeerSender } from '../wire/peer-link.ts';
 import type { DeliveredGrant } from '../worker-stream/grant-desk.ts';
 import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
 import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';

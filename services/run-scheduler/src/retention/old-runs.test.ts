@@ -3,8 +3,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { runIdBound } from '@methods/base/ids';
 import { ask, cancel, claim, fail, sleep } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
-import { writerSettings } from '../store/planner-settings.ts';
 import { EPOCH, TestStore } from '../store/run-store.fixture.ts';
+import { writerSettings } from '../store/scheduler-database.ts';
 import { agedRun, ENDED, folderOf, manyAgedRuns } from './aged-runs.fixture.ts';
 import { type AgedRun, deleteQuery, OldRuns, pageQuery, type RunKey } from './old-runs.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
-import { judgedAnswer } from '../worker-stream/judged-answer.ts';
+import { judgedAnswer } from '../worker-stream/derived-form.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
-import { AnswerChecks } from './answer-checks.ts';
+import { AnswerChecks } from './answer-run.ts';
 
 const SOURCE = Buffer.from(`format: method/2
 name: ab

@@ -13,7 +13,7 @@ import { ask, cancel, claim } from '../run/run.fixture.ts';
 import type { AnswerChecksOf, Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { runView } from '../wire/run-message.ts';
-import { judgedAnswer } from '../worker-stream/judged-answer.ts';
+import { judgedAnswer } from '../worker-stream/derived-form.ts';
 import { AnswerRuns } from './answer-run.ts';
 
 const FORM = {

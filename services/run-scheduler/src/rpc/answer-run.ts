@@ -1,20 +1,23 @@
-// answer: checks the value against the open question's form, stamps it with the question's id and sends it to the
-// owner.
+// answer: checks the value against the open question's form and its `ensure` checks, stamps it with the question's id
+// and sends it to the owner.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@methods/base/canonical';
+import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { TURN_EFFORT } from '@methods/method/check-value';
-import type { JsonValue } from '@methods/method/json';
+import type { Logger } from '@methods/logging/logger';
+import { type CheckValue, compileCheck, TURN_EFFORT } from '@methods/method/check-value';
+import type { JsonSchema, JsonValue } from '@methods/method/json';
 import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
+import { LRUCache } from 'lru-cache';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
-import { mayAnswer } from '../run/answer-policy.ts';
-import type { OpenQuestion } from '../run/run.ts';
-import { channelName, partyOf } from '../wire/party-message.ts';
+import { mayAnswer } from '../run/question.ts';
+import type { AnswerChecksOf, OpenQuestion } from '../run/run.ts';
+import { channelName, partyOf } from '../wire/question-message.ts';
 import type { RunViewMessage } from '../wire/run-message.ts';
-import type { AnswerChecks } from './answer-checks.ts';
-import { CompiledForms } from './compiled-forms.ts';
+import type { FormThreads } from '../worker-stream/form-threads.ts';
+import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { getRun } from './get-run.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -108,5 +111,55 @@ function parsed(json: string): JsonValue {
     return JSON.parse(json) as JsonValue;
   } catch {
     throw new ServiceError('invalid_request', 'The answer is not JSON.');
+  }
+}
+
+const FORMS_MAX = 500;
+/** Forms of earlier releases may be as large as a message. A longer one is compiled for each of its answers. */
+const FORM_CHARACTERS_MAX = 16 * 1024;
+
+/** Caches compiled forms by their text: a method's question is the same for all its runs. */
+interface CompiledForm {
+  readonly schema: JsonSchema;
+  readonly check: CheckValue;
+}
+
+export class CompiledForms {
+  private readonly forms = new LRUCache<string, CompiledForm>({ max: FORMS_MAX });
+
+  of(formJson: string): CompiledForm {
+    const known = this.forms.get(formJson);
+    if (known !== undefined) return known;
+    const schema = JSON.parse(formJson) as JsonSchema;
+    const form = { schema, check: compileCheck(schema) };
+    if (formJson.length > FORM_CHARACTERS_MAX) return form;
+    this.forms.set(formJson, form);
+    return form;
+  }
+}
+
+/**
+ * Judges an answer by the `ensure` checks of its question when it is given, using the version's saved source. An answer
+ * that cannot be judged now is left to the worker, which asks again instead of failing the run.
+ */
+export class AnswerChecks {
+  constructor(
+    private readonly options: {
+      readonly versionOf: (orgId: OrgId, method: ProductionId, versionId: VersionId) => Promise<SavedVersion>;
+      readonly threads: Pick<FormThreads, 'judge'>;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  /** Returns a sentence for each check that the answer fails. Never rejects. */
+  async refusals(orgId: OrgId, checks: AnswerChecksOf, answerJson: string): Promise<readonly string[]> {
+    const { method, versionId, path, scopeJson } = checks;
+    try {
+      const { source } = await this.options.versionOf(orgId, method, versionId);
+      return await this.options.threads.judge(orgId, { source, path, scopeJson, answerJson });
+    } catch (error) {
+      this.options.logger.debug({ error }, 'the checks of an answer are left to its worker');
+      return [];
+    }
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CompiledForms } from './compiled-forms.ts';
+import { CompiledForms } from './answer-run.ts';
 
 const form = (n: number, padding = '') => JSON.stringify({ type: 'integer', const: n, description: padding });
 

@@ -19,13 +19,12 @@ import type { Run } from '../run/run.ts';
 import type { RunLists } from '../store/run-lists.ts';
 import { isViewAtRest, type RunViewMessage, runView } from '../wire/run-message.ts';
 import type { AnswerRuns } from './answer-run.ts';
-import { getRun } from './get-run.ts';
-import { getStart } from './get-start.ts';
-import { listRuns } from './list-runs.ts';
-import { lookupRun } from './lookup-run.ts';
+import { getRun, getStart } from './get-run.ts';
+import { listRuns } from './lists.ts';
 import type { NewsReceiver, OrganizationFollowers } from './organization-followers.ts';
 import type { OrganizationNews } from './organization-news.ts';
 import { isAtRest, type RunWatchers, type ViewReceiver } from './run-watchers.ts';
+import { lookupRun } from './start-run.ts';
 
 export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;
 

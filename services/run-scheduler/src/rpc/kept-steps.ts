@@ -3,7 +3,7 @@ import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
-import type { NewStep } from '../run/effect.ts';
+import type { NewStep } from '../run/decision.ts';
 import { isFinished, type Run, type RunFacts, type StepSummary } from '../run/run.ts';
 import type { KeptBeginning } from '../run/run-command.ts';
 import type { RunFolderStore } from '../store/run-folder-store.ts';

@@ -6,7 +6,7 @@ import {
   QuestionChange,
   type QuestionNewsSchema,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { type QuestionEvent, questionChanges } from '../run/question-changes.ts';
+import { type QuestionEvent, questionChanges } from '../run/question.ts';
 import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
 import { runView } from '../wire/run-message.ts';

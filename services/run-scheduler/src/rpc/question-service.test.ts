@@ -26,7 +26,7 @@ import type { Run, RunFacts } from '../run/run.ts';
 import { QuestionFinder } from '../store/question-finder.ts';
 import { QuestionLists } from '../store/question-lists.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
-import { partyMessage } from '../wire/party-message.ts';
+import { partyMessage } from '../wire/question-message.ts';
 import { runView } from '../wire/run-message.ts';
 import { AnswerRuns } from './answer-run.ts';
 import { QuestionRpc } from './question-service.ts';

@@ -1,25 +1,41 @@
 // The gateways' calls about questions. Lists and whole questions are read from the database; what changes a question
 // goes to the owner of its run, which decides.
+
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId, type OrgId, type QuestionId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { storageFault } from '@methods/postgres/storage-fault';
-import type {
-  AnswerQuestionRequest,
-  AssignQuestionRequest,
-  DelegateQuestionRequest,
-  GetQuestionRequest,
-  QuestionService,
+import { Answerer } from '@methods/proto/run/v1/run_pb';
+import {
+  type AnswerQuestionRequest,
+  type AssignQuestionRequest,
+  type CountQuestionsRequest,
+  type CountQuestionsResponseSchema,
+  type DelegateQuestionRequest,
+  type QuestionFilter as FilterMessage,
+  type GetQuestionRequest,
+  type ListQuestionsRequest,
+  type ListQuestionsResponseSchema,
+  type QuestionItemSchema,
+  type QuestionService,
+  QuestionState,
 } from '@methods/proto/scheduler/v1/question_service_pb';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { Party } from '../run/party.ts';
 import type { QuestionFinder } from '../store/question-finder.ts';
-import type { QuestionLists } from '../store/question-lists.ts';
-import { partyMessage, partyOf } from '../wire/party-message.ts';
-import { questionMessage, receiptMessage } from '../wire/question-message.ts';
+import {
+  type Answerer as AnswererName,
+  isOneRange,
+  type ListedQuestion,
+  type QuestionFilter,
+  type QuestionLists,
+  type QuestionPlace,
+} from '../store/question-lists.ts';
+import type { PeopleOfQuestion, QuestionState as StateName } from '../store/question-rows.ts';
+import { partyMessage, partyOf, questionMessage, receiptMessage } from '../wire/question-message.ts';
+import { answererNumber } from '../wire/run-message.ts';
 import type { AnswerRuns } from './answer-run.ts';
-import { countQuestions, listQuestions } from './list-questions.ts';
-import { questionItem } from './question-item.ts';
 import type { RestedTurns } from './rested-turns.ts';
 
 interface Named {
@@ -108,4 +124,116 @@ function named(actor: Parameters<typeof partyOf>[0]): Party {
 
 function missing(): ServiceError {
   return new ServiceError('not_found', 'There is no such question.');
+}
+
+const STATE: Record<StateName, QuestionState> = {
+  open: QuestionState.OPEN,
+  answered: QuestionState.ANSWERED,
+  expired: QuestionState.EXPIRED,
+  cancelled: QuestionState.CANCELLED,
+};
+
+/** Converts questions of lists to messages. */
+function questionItem(
+  row: ListedQuestion,
+  state: StateName = 'open',
+  closedAtMs: number | null = null,
+): MessageInitShape<typeof QuestionItemSchema> {
+  const people = row.people_json === null ? null : (JSON.parse(row.people_json) as PeopleOfQuestion);
+  return {
+    questionId: row.question_id,
+    runId: row.run_id,
+    method: row.method,
+    versionId: row.version_id,
+    step: row.step,
+    prompt: row.prompt,
+    askedAtMs: row.asked_at_ms,
+    dueAtMs: row.due_at_ms ?? 0,
+    state: STATE[state],
+    answerBy: answererNumber(row.answer_by),
+    assignee: row.assignee,
+    ...(people && { to: [...people.to], notStarter: people.notStarter, needs: people.needs }),
+    escalateTo: [...(people?.escalateTo ?? [])],
+    votes: row.votes,
+    closedAtMs: closedAtMs ?? 0,
+  };
+}
+
+/** Unspecified: either. */
+function answerersOf(answerBy: Answerer): readonly AnswererName[] {
+  switch (answerBy) {
+    case Answerer.APPLICATION:
+      return ['application'];
+    case Answerer.TEAM:
+      return ['team'];
+    default:
+      return ['team', 'application'];
+  }
+}
+
+// Lists and counts an organization's open questions. Any node reads them: it needs no actor and no shard.
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 200;
+/** Each is a range of its own that a page reads. */
+const ASSIGNEES_MAX = 10;
+
+/** @throws ServiceError invalid_request for a cursor that this list did not issue */
+async function listQuestions(
+  lists: Pick<QuestionLists, 'page'>,
+  turns: Pick<RestedTurns, 'run'>,
+  { orgId, filter, cursor, limit }: ListQuestionsRequest,
+): Promise<MessageInitShape<typeof ListQuestionsResponseSchema>> {
+  const selected = filterOf(orgId, filter);
+  const after = cursor === '' ? null : placeOf(cursor, selected);
+  const page = () => lists.page(selected, after, Math.min(limit || LIMIT_DEFAULT, LIMIT_MAX));
+  // Such a page costs no more than reading a run.
+  const { questions, next } = isOneRange(selected) ? await page() : await turns.run(orgId, page);
+  return {
+    questions: questions.map((question) => questionItem(question)),
+    nextCursor: next === null ? '' : cursorOf(next),
+  };
+}
+
+async function countQuestions(
+  lists: Pick<QuestionLists, 'count'>,
+  turns: Pick<RestedTurns, 'run'>,
+  { orgId, filter }: CountQuestionsRequest,
+): Promise<MessageInitShape<typeof CountQuestionsResponseSchema>> {
+  const selected = filterOf(orgId, filter);
+  const count = () => lists.count(selected);
+  // It reads no more than some pages do.
+  return isOneRange(selected) ? count() : turns.run(orgId, count);
+}
+
+function filterOf(orgId: OrgId, filter: FilterMessage | undefined): QuestionFilter {
+  const { assignees = [], unassigned = false, method = '', dueBeforeMs = 0, answerBy = 0 } = filter ?? {};
+  if (assignees.length > ASSIGNEES_MAX || (unassigned && assignees.length > 0)) {
+    throw new ServiceError('invalid_request', `A list is of at most ${ASSIGNEES_MAX} assignees, or of none.`);
+  }
+  const chosen = assignees.filter((assignee) => assignee !== '');
+  return {
+    orgId,
+    answerBy: answerersOf(answerBy),
+    assignees: unassigned ? [''] : chosen.length > 0 ? chosen : null,
+    method,
+    dueBeforeMs: dueBeforeMs > 0 ? Math.ceil(dueBeforeMs) : null,
+  };
+}
+
+function cursorOf({ dueAtMs, questionId }: QuestionPlace): string {
+  return Buffer.from(`${dueAtMs ?? ''}/${questionId}`).toString('base64url');
+}
+
+function placeOf(cursor: string, { dueBeforeMs }: QuestionFilter): QuestionPlace {
+  const [dueAt = '', questionId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
+  const isOfList = dueBeforeMs === null ? dueAt === '' : /^\d{1,15}$/.test(dueAt);
+  if (more.length === 0 && isOfList && isId('q', questionId)) {
+    const place = { dueAtMs: dueAt === '' ? null : Number(dueAt), questionId };
+    // Node reads base64 leniently; only what we gave out is a cursor.
+    if (cursorOf(place) === cursor) return place;
+  }
+  throw new ServiceError('invalid_request', 'The cursor is not one of this list.', {
+    findings: [{ path: '/cursor', code: 'cursor', message: 'Use next_cursor unchanged.' }],
+  });
 }

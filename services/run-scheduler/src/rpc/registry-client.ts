@@ -13,8 +13,8 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import { isUnknownCall } from '@methods/rpc/unknown-call';
 import type { AuditLine } from '@methods/service/audit-log';
 import { EndpointEvents } from '../bus/endpoint-events.ts';
-import { KnownMethods } from '../worker-stream/known-methods.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
+import { KnownMethods } from '../worker-stream/worker-admission.ts';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 
 const RESOLVE_MS = 3_000;

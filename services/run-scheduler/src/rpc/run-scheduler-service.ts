@@ -7,7 +7,7 @@ import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/
 import { serveFrames } from '@methods/rpc/frame-stream';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
-import type { PeerSender } from '../wire/peer-sender.ts';
+import type { PeerSender } from '../wire/peer-link.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
 import { getRun } from './get-run.ts';

@@ -1,20 +1,20 @@
 // start: creates a run on a shard of this node, claimed at once if a worker waits here and no older run does.
 import { newRunId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { KeptSteps, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import { isPerson, type Party } from '../run/party.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { KeptBeginning } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
-import { partyOf } from '../wire/party-message.ts';
+import { partyOf } from '../wire/question-message.ts';
 import { answererName } from '../wire/run-message.ts';
 import type { InputFiles } from './input-files.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
 import { tooManyUnfinished, type UnfinishedRuns } from './unfinished-runs.ts';
 
-export interface StartedRun {
+interface StartedRun {
   readonly run: Run;
   readonly replayed: boolean;
 }
@@ -126,6 +126,14 @@ function starterOf(starter: StartRun['starter']): Party | null {
   return party === null || !isPerson(party) ? null : party;
 }
 
-export function conflict(): ServiceError {
+function conflict(): ServiceError {
   return new ServiceError('idempotency_conflict', 'This idempotency_key was used with other values.');
+}
+
+/** lookup: finds the run that has a key, before a start is refused for its values. */
+export async function lookupRun(actors: RunActors, request: LookupRun): Promise<Run> {
+  const replay = await actors.byKey(request);
+  if (replay === null) throw new ServiceError('not_found', 'No run has this key.');
+  if (replay.kind === 'failed') throw conflict();
+  return replay.run;
 }

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mayAnswer } from './answer-policy.ts';
 import { isSamePerson, type Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
-import { timerOf } from './question-timers.ts';
+import { mayAnswer, timerOf } from './question.ts';
 import {
   answer,
   cancel,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EarlierEvent } from './effect.ts';
+import type { EarlierEvent } from './decision.ts';
 import { answer, ask, cancel, claim, runs, succeed } from './run.fixture.ts';
 import type { Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';

@@ -1,6 +1,14 @@
 // The moves between states that several commands share: leaving a state adds its span, entering one drops the fields of
 // the other.
-import type { ClosedQuestion, EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
+import {
+  type ClosedQuestion,
+  changed,
+  type Decision,
+  type EarlierEvent,
+  type Effect,
+  type NewStep,
+  type RunEventName,
+} from './decision.ts';
 import type {
   CancelledRun,
   QueuedRun,
@@ -142,4 +150,13 @@ function lastQuestion(run: Run): EarlierEvent | null {
 /** The event that asked. A question that was not changed since is as old as the run's revision. */
 export function askedBy({ question, revision, stateSinceMs }: WaitingRun): EarlierEvent {
   return { seq: question.askedSeq ?? revision, atMs: stateSinceMs };
+}
+
+// The end of a run that was asked to cancel: it comes with the first command that takes the run from its worker.
+
+/** Null: it was not asked to. */
+export function askedCancel(running: RunningRun, nowMs: number): Decision | null {
+  if (!running.cancelRequested) return null;
+  const end = toCancelled(running, nowMs);
+  return changed(end.run, end.effects);
 }

@@ -1,7 +1,6 @@
 // How much the records of a run's steps hold: all of them stay in memory with their run, so there must be an end to it.
-import { sizeOfReceipt } from './receipt.ts';
+import { sizeOfReceipt, sizeOfVotes } from './receipt.ts';
 import type { Run, StepSummary } from './run.ts';
-import { sizeOfVotes } from './votes.ts';
 
 /** Four times what a message can show of a run. */
 const RECORDED_MAX = 16 * 1024 * 1024;

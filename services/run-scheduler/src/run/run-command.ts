@@ -1,7 +1,7 @@
 // The commands of a run. Workers' reports carry the attempt token and their number within the attempt; commands of
 // people and applications name their question.
 import type { FolderId, QuestionId } from '@methods/base/ids';
-import type { NewStep } from './effect.ts';
+import type { NewStep } from './decision.ts';
 import type { Channel, Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
 import type { AnswerChecksOf, RunError, RunFacts, StepSummary } from './run.ts';

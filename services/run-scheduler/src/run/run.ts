@@ -2,8 +2,7 @@
 import type { FolderId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import type { Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
-import type { Receipt } from './receipt.ts';
-import type { Vote } from './votes.ts';
+import type { Receipt, Vote } from './receipt.ts';
 
 export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];

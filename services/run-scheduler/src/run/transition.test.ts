@@ -1,8 +1,7 @@
 // The ledger of the rules: every state with every command. An unplanned pair shows here as a changed line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Decision, RefusalCode } from './decision.ts';
-import type { Effect } from './effect.ts';
+import type { Decision, Effect, RefusalCode } from './decision.ts';
 import {
   answer,
   ask,

@@ -1,20 +1,10 @@
 // The run's rules: the effect of each command in each state. Pure: the time is a parameter, effects are returned as
 // values. Production and the tests use this same function.
 import { unreachable } from '@methods/base/assert';
-import { answerRun } from './commands/answer-run.ts';
-import { askRun } from './commands/ask-run.ts';
-import { assignQuestion } from './commands/assign-question.ts';
 import { cancelRun } from './commands/cancel-run.ts';
-import { claimRun } from './commands/claim-run.ts';
-import { delegateQuestion } from './commands/delegate-question.ts';
-import { expireLease } from './commands/expire-lease.ts';
-import { expireQuestion } from './commands/expire-question.ts';
-import { finishRun } from './commands/finish-run.ts';
-import { giveBackRun } from './commands/give-back-run.ts';
-import { heartbeatRun } from './commands/heartbeat-run.ts';
-import { recordStep } from './commands/record-step.ts';
-import { returnGrant } from './commands/return-grant.ts';
-import { sleepRun } from './commands/sleep-run.ts';
+import { askRun, finishRun, giveBackRun, heartbeatRun, recordStep, sleepRun } from './commands/held-run.ts';
+import { claimRun, expireLease, returnGrant } from './commands/lease.ts';
+import { answerRun, assignQuestion, delegateQuestion, expireQuestion } from './commands/question.ts';
 import { startRun } from './commands/start-run.ts';
 import { wakeRun } from './commands/wake-run.ts';
 import type { Decision } from './decision.ts';

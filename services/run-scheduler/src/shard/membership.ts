@@ -7,8 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import { safeDbError } from '@methods/postgres/safe-db-error';
 import { BeatWatch, type NodeBeat } from './beat-watch.ts';
-import { type BeatBus, BucketBeats } from './bucket-beats.ts';
-import { NodeRows } from './node-rows.ts';
+import { type BeatBus, BucketBeats, NodeRows } from './node-beats.ts';
 
 export interface Member {
   readonly nodeId: string;

@@ -7,11 +7,10 @@ import type { Logger } from '@methods/logging/logger';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
 import type { PeerLinks } from '../wire/peer-links.ts';
 import { assignShards } from './assignment.ts';
-import { BelievedOwners } from './believed-owners.ts';
 import { EpochBumps } from './epoch-bumps.ts';
 import { HandOver } from './hand-over.ts';
 import type { Membership } from './membership.ts';
-import { OwnedShards } from './owned-shards.ts';
+import { BelievedOwners, OwnedShards } from './owned-shards.ts';
 import type { ShardEpoch, ShardLease } from './shard-lease.ts';
 import { TakeOver } from './take-over.ts';
 

@@ -2,6 +2,16 @@
 // regular expression and a closure for each element. Elements are joined, since appending to a text leaves three
 // objects behind for each element.
 
+/** A column as a section of the commit statement writes it: an element of a bound array for each row. */
+export interface Column<Row> {
+  readonly name: string;
+  /** Type of the bound array's elements. */
+  readonly type: string;
+  readonly value: (row: Row) => ArrayElement;
+  /** SQL that converts the bound element to the column, where they differ. */
+  readonly sql?: string;
+}
+
 export type ArrayElement = string | number | boolean | null;
 
 const NEEDS_ESCAPE = /["\\]/;

@@ -1,11 +1,11 @@
 // The sections of the commit statement: for each table, the columns that a batch writes and the source of their values.
 // A section is included only when the batch needs it, so a batch of plain starts is a small statement.
-import type { NewStep } from '../run/effect.ts';
-import { nextTimeOf } from '../run/question-timers.ts';
+import type { NewStep } from '../run/decision.ts';
+import { nextTimeOf } from '../run/question.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import { sizeOfRun } from '../run/recorded-size.ts';
 import { isFinished, type Run } from '../run/run.ts';
-import type { Column } from './commit-column.ts';
+import type { Column } from './array-literal.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
 import { type RunColumn, runColumns } from './run-columns.ts';

@@ -1,8 +1,7 @@
 // Builds the one statement that writes runs: it locks the epochs of all shards touched, and applies only changes under
 // a held epoch and an unchanged revision. In the same statement, side tables follow the runs that really changed.
-import type { NewStep } from '../run/effect.ts';
-import { type ArrayElement, arrayLiteral } from './array-literal.ts';
-import type { Column } from './commit-column.ts';
+import type { NewStep } from '../run/decision.ts';
+import { type ArrayElement, arrayLiteral, type Column } from './array-literal.ts';
 import {
   advancedStartColumns,
   deadlineColumns,

@@ -1,6 +1,7 @@
-// The database's time without asking for it: its last clock_timestamp() and the monotonic time since. All times
-// in the run's rules are of this clock, so a node's own wall clock may jump.
+// The database's time without asking for it: its last clock_timestamp() and the monotonic time since. An idle node asks
+// now and then. All times in the run's rules are of this clock, so a node's own wall clock may jump.
 import type { Clock } from '@methods/base/clock';
+import type { Logger } from '@methods/logging/logger';
 
 /** A reply takes less: a larger difference means that the server's clock was set, or is another server's. */
 const JUMP_MS = 1_000;
@@ -36,5 +37,37 @@ export class DatabaseClock {
 
   nowMs(): number {
     return Math.round(this.clock.monotonicMs() + this.offsetMs);
+  }
+}
+
+const FRESH_MS = 1_500;
+
+/**
+ * Asks the database for its time while no commit brings it: otherwise an idle node would not notice that the clock was
+ * set, and a question would end an hour late.
+ */
+export class ClockLook {
+  private looking = false;
+
+  constructor(
+    private readonly options: {
+      readonly databaseClock: DatabaseClock;
+      readonly ask: () => Promise<number>;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  /** Called every other second. Never rejects. */
+  async look(): Promise<void> {
+    const { databaseClock, ask, logger } = this.options;
+    if (this.looking || databaseClock.ageMs < FRESH_MS) return;
+    this.looking = true;
+    try {
+      databaseClock.observe(await ask());
+    } catch (error) {
+      logger.debug({ error }, 'the clock of the database was not read');
+    } finally {
+      this.looking = false;
+    }
   }
 }

@@ -8,10 +8,15 @@ import type { Run } from '../run/run.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
-import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
-import { type KeptStepRow, keptStepsOfRuns, keptStepsQuery } from './kept-step-rows.ts';
-import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
-import { keysOf, receiptsOfRuns, receiptsQuery } from './receipt-rows.ts';
+import {
+  type DueRow,
+  dueQuestionsQuery,
+  dueStretchOf,
+  type QueueRow,
+  queueHeadsQuery,
+  queuePageQuery,
+  stretchOf,
+} from './indexed-rows.ts';
 import type { RunRow } from './run-columns.ts';
 import { rowColumns, runFromRow } from './run-row.ts';
 import type {
@@ -29,7 +34,17 @@ import type {
 } from './run-store.ts';
 import { RunningGroups } from './running-groups.ts';
 import { readRunning } from './running-runs.ts';
-import { type StepRow, stepsKey, stepsOfRuns } from './step-rows.ts';
+import {
+  type KeptStepRow,
+  keptStepsOfRuns,
+  keptStepsQuery,
+  keysOf,
+  receiptsOfRuns,
+  receiptsQuery,
+  type StepRow,
+  stepsKey,
+  stepsOfRuns,
+} from './step-rows.ts';
 
 export interface PostgresRunStoreOptions {
   readonly writer: Sql;

@@ -5,9 +5,9 @@ import { openPool, type Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { ASKED_MS, fillQuestions, questionIdOf } from './open-questions.fixture.ts';
-import { pageSettings } from './planner-settings.ts';
 import { type QuestionFilter, QuestionLists, type QuestionPage, type QuestionPlace } from './question-lists.ts';
 import { TestStore } from './run-store.fixture.ts';
+import { pageSettings } from './scheduler-database.ts';
 
 const QUESTIONS = 30_000;
 /** When the newest with a deadline is due. */

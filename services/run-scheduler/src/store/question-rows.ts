@@ -1,9 +1,8 @@
 // The rows of questions as a change of their run leaves them: asked, changed or closed. Most changes have none.
-import { isForPeople } from '../run/answer-policy.ts';
-import { endOf, openQuestionOf, type QuestionEnd } from '../run/question-changes.ts';
+import { endOf, isForPeople, openQuestionOf, type QuestionEnd } from '../run/question.ts';
 import { type Receipt, shortPrompt } from '../run/receipt.ts';
 import type { OpenQuestion, Run } from '../run/run.ts';
-import type { Column } from './commit-column.ts';
+import type { Column } from './array-literal.ts';
 import type { RunChange } from './run-store.ts';
 
 export interface QuestionRow {

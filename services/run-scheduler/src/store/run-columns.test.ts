@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { facts as FACTS, runs } from '../run/run.fixture.ts';
 import { startColumns, updateColumns } from './commit-sections.ts';
-import { listedRun, listedRunColumns } from './listed-run.ts';
 import { type ListedRunRow, type RunColumn, type RunRow, runColumns } from './run-columns.ts';
+import { listedRun, listedRunColumns } from './run-lists.ts';
 import { rowColumns, runFromRow } from './run-row.ts';
 
 const columns = Object.entries<RunColumn>(runColumns);

@@ -1,12 +1,12 @@
-// Pages of an organization's runs, newest first. One index serves every list: a filter looks at a bounded number of
-// runs and the cursor moves on past them, so a rare status costs many short pages, never one slow query.
+// Pages of an organization's runs, newest first, without steps, content and the columns that only the owner needs. One
+// index serves every list: a filter looks at a bounded number of runs and the cursor moves on past them, so a rare
+// status costs many short pages, never one slow query.
 import type { OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
-import type { Run } from '../run/run.ts';
-import { type ListedRun, listedRun, listedRunColumns } from './listed-run.ts';
-import type { ListedRunRow } from './run-columns.ts';
+import type { Run, RunEnding, RunError } from '../run/run.ts';
+import { type ListedFacts, type ListedRunRow, listedFactsFrom, selected } from './run-columns.ts';
 
 /** A run's position in the list. */
 export interface RunPlace {
@@ -45,7 +45,7 @@ interface PlaceRow {
   readonly created_at_ms: number;
 }
 
-export interface RunListsOptions {
+interface RunListsOptions {
   readonly reader: OrganizationReader;
   readonly deadlineMs: number;
   /** Runs that a page with a filter looks at. */
@@ -115,4 +115,44 @@ function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | 
   const last = runs.at(-1);
   const more = shown < rows.length && last !== undefined;
   return { runs, next: more ? { createdAtMs: last.createdAtMs, runId: last.runId } : reach };
+}
+
+/** A run in a list: its row without steps, content and the columns that only its owner needs. */
+export const listedRunColumns = selected(({ listed }) => listed);
+
+/** Its facts, and where it is. */
+export interface ListedRun extends ListedFacts {
+  readonly revision: number;
+  readonly status: Run['status'];
+  readonly stateSinceMs: number;
+  readonly startedAtMs: number | null;
+  readonly spans: { readonly queuedMs: number; readonly runningMs: number; readonly waitingMs: number };
+  readonly attempts: number;
+  readonly cancelRequested: boolean;
+  /** Of a sleeping run. */
+  readonly wakeAtMs: number | null;
+  /** Of a failed run. Its message may quote values of the run. */
+  readonly error: Omit<RunError, 'message'> | null;
+  /** The failure of a run whose cleanup still runs. */
+  readonly ending: Omit<RunError, 'message'> | null;
+}
+
+export function listedRun(row: ListedRunRow): ListedRun {
+  return {
+    ...listedFactsFrom(row),
+    revision: row.revision,
+    status: row.status,
+    stateSinceMs: row.state_since_ms,
+    startedAtMs: row.started_at_ms,
+    spans: { queuedMs: row.queued_ms, runningMs: row.running_ms, waitingMs: row.waiting_ms },
+    attempts: row.attempts,
+    cancelRequested: row.cancel_requested,
+    wakeAtMs: row.wake_at_ms,
+    error: row.error_json === null ? null : errorOf(JSON.parse(row.error_json)),
+    ending: row.ending_json === null ? null : errorOf((JSON.parse(row.ending_json) as RunEnding).error),
+  };
+}
+
+function errorOf({ message: _message, ...rest }: RunError): Omit<RunError, 'message'> {
+  return rest;
 }

@@ -7,9 +7,9 @@ import { facts } from '../run/run.fixture.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { transition } from '../run/transition.ts';
-import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
 import type { RunChange } from './run-store.ts';
+import { pageSettings, writerSettings } from './scheduler-database.ts';
 
 export const EPOCH = 1;
 

@@ -1,6 +1,6 @@
 // The run-scheduler's storage as an interface, all that the actors know of it.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
-import type { NewStep } from '../run/effect.ts';
+import type { NewStep } from '../run/decision.ts';
 import type { Run } from '../run/run.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import type { QueueKey } from './queue-key.ts';

@@ -16,18 +16,18 @@ import {
 } from '@methods/test/harness/statement-plans';
 import { OldRuns } from '../retention/old-runs.ts';
 import { FILE_SHARE } from '../rpc/input-files.ts';
-import { NodeRows } from '../shard/node-rows.ts';
+import { NodeRows } from '../shard/node-beats.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
 import { FileStore } from './file-store.ts';
 import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-database.fixture.ts';
 import { listStatements } from './list-statements.fixture.ts';
 import { questionIdOf } from './open-questions.fixture.ts';
 import { PostgresOutbox } from './outbox.ts';
-import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
 import { QuestionFinder } from './question-finder.ts';
 import { type QuestionFilter, QuestionLists } from './question-lists.ts';
 import { type FolderPlace, RunFolderStore } from './run-folder-store.ts';
+import { pageSettings, writerSettings } from './scheduler-database.ts';
 import { changesOfALife, upkeep } from './statements.fixture.ts';
 
 const QUEUED = statementRows(50_000);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { DatabaseClock } from '../store/database-clock.ts';
-import { ClockLook } from './clock-look.ts';
+import { ClockLook, DatabaseClock } from '../store/database-clock.ts';
 
 test('asks the database for its time while no commit brings it, one request at a time', async () => {
   const clock = new ManualClock();

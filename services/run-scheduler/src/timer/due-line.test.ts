@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OrgId, RunId } from '@methods/base/ids';
-import { DueLine } from './due-line.ts';
+import { DueLine } from './due-questions.ts';
 
 test('organizations take turns, and each is served in order', () => {
   const line = new DueLine();

@@ -10,7 +10,6 @@ import type { Run } from '../run/run.ts';
 import { deadlineOf } from '../store/commit-sections.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import type { DuePlace, DueQuestion, DueStretch, RunStore } from '../store/run-store.ts';
-import { DueLine } from './due-line.ts';
 import { RunsAhead } from './runs-ahead.ts';
 import { TimerHeap } from './timer-heap.ts';
 
@@ -194,4 +193,43 @@ export class DueQuestions {
 /** A run may sleep more than once, and a question has several times: each is distinct. */
 function nameOf({ runId, questionId, wakeAtMs }: DueQuestion): string {
   return `${questionId || runId} ${wakeAtMs}`;
+}
+
+interface OfOrganization {
+  readonly questions: DueQuestion[];
+  /** Entries before it are gone: removing the first of a long list must not move all others. */
+  next: number;
+}
+
+/**
+ * Due deadlines that wait for their turn: organizations take turns, so that thousands of deadlines of one do not delay
+ * those of others.
+ */
+export class DueLine {
+  private readonly orgs = new Map<string, OfOrganization>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  add(question: DueQuestion): void {
+    const own = this.orgs.get(question.orgId);
+    if (own === undefined) this.orgs.set(question.orgId, { questions: [question], next: 0 });
+    else own.questions.push(question);
+    this.count++;
+  }
+
+  /** The first deadline of the organization whose turn it is. */
+  take(): DueQuestion | null {
+    for (const [orgId, own] of this.orgs) {
+      const question = own.questions[own.next++] as DueQuestion;
+      // Served last, so last in the next round.
+      this.orgs.delete(orgId);
+      if (own.next < own.questions.length) this.orgs.set(orgId, own);
+      this.count--;
+      return question;
+    }
+    return null;
+  }
 }

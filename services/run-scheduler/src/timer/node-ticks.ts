@@ -1,5 +1,6 @@
 // What a node does every so often, mostly against messages that were lost.
 import { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
 import { inject, injectable } from 'tsyringe';
 import { RunActors } from '../actor/run-actors.ts';
 import { EventRelay } from '../bus/event-relay.ts';
@@ -7,14 +8,62 @@ import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { FolderSweep } from '../retention/folder-sweep.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
+import { ClockLook } from '../store/database-clock.ts';
 import { OpenQuestionSweep } from '../store/open-question-sweep.ts';
 import { RetiredIndex } from '../store/retired-index.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
-import { ClockLook } from './clock-look.ts';
-import { Ticks } from './ticks.ts';
+
+interface Tick {
+  readonly everyMs: number;
+  readonly run: (lateMs: number) => void;
+}
+
+/**
+ * The node's coarse ticks: small repeated checks that compensate for lost messages, each with its reason where it is
+ * added.
+ */
+export class Ticks implements Stoppable {
+  private readonly ticks: Tick[] = [];
+  private readonly timers = new Set<{ cancel(): void }>();
+  private running = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Calls `run` with the time by which it is late, during which the node was blocked. */
+  every(everyMs: number, run: (lateMs: number) => void): void {
+    this.ticks.push({ everyMs, run });
+  }
+
+  start(): void {
+    this.running = true;
+    for (const tick of this.ticks) this.schedule(tick);
+  }
+
+  stop(): void {
+    this.running = false;
+    for (const timer of this.timers) timer.cancel();
+    this.timers.clear();
+  }
+
+  // At whole multiples of its span, so that ticks of several spans wake the process once.
+  private schedule(tick: Tick): void {
+    const { everyMs } = tick;
+    const nowMs = this.clock.monotonicMs();
+    const soonMs = everyMs - (nowMs % everyMs);
+    const delayMs = Math.ceil(soonMs < everyMs / 2 ? soonMs + everyMs : soonMs);
+    const dueAtMs = nowMs + delayMs;
+    const timer = this.clock.after(delayMs, () => {
+      this.timers.delete(timer);
+      if (!this.running) return;
+      tick.run(this.clock.monotonicMs() - dueAtMs);
+      this.schedule(tick);
+    });
+    this.timers.add(timer);
+  }
+}
 
 /** A busy node is late by less. */
 const STOOD_STILL_MS = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { Ticks } from './ticks.ts';
+import { Ticks } from './node-ticks.ts';
 
 test('each tick repeats at its own pace, from the start to the stop', () => {
   const clock = new ManualClock();

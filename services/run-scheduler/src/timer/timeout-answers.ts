@@ -1,7 +1,7 @@
 // Records in the audit log which questions their deadline answered: no person and no program asked for it, so no gateway
 // records it.
 import type { AuditLog } from '@methods/service/audit-log';
-import { openQuestionOf } from '../run/question-changes.ts';
+import { openQuestionOf } from '../run/question.ts';
 import type { Run } from '../run/run.ts';
 
 const DEADLINE = { kind: 'system', id: 'deadline', ip: '', requestId: '' } as const;

@@ -2,7 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { RunCommandSchema } from '@methods/proto/event/v1/event_pb';
 import type { AnswerRun, AssignQuestion, CancelRun, DelegateQuestion } from '../run/run-command.ts';
-import { channelName, channelNumber, partyMessage, partyOf } from './party-message.ts';
+import { channelName, channelNumber, partyMessage, partyOf } from './question-message.ts';
 
 export type PublicCommand = AnswerRun | AssignQuestion | CancelRun | DelegateQuestion;
 export type RunCommandInit = MessageInitShape<typeof RunCommandSchema>;

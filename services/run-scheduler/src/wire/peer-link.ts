@@ -1,6 +1,5 @@
 // One established link to one peer: notices both ways, and requests that each end with one reply, a time-out or the end
 // of the link.
-
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -10,12 +9,21 @@ import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_servi
 import type { FrameConnection } from '@methods/rpc/frame-stream';
 import { LargeItems } from '@methods/rpc/large-items';
 
+/** The interface of the links to peers for the rest of the node. */
+export interface PeerSender {
+  /** False when there is no link to that node: the item goes nowhere. */
+  send(nodeId: string, item: PeerItemInit): boolean;
+  /** Rejects with ServiceError unavailable when the link breaks or the deadline passes. */
+  request(nodeId: string, item: PeerItemInit, deadlineMs: number): Promise<PeerItem>;
+  connected(): readonly string[];
+}
+
 /** A peer item, or a plain object of its shape. The link sets the call id and the reply flag. */
 export type PeerItemInit = MessageInitShape<typeof PeerItemSchema>;
 /** Answers a request on the link it came by; does nothing for a notice, or when that link is gone. */
 export type Reply = (item: PeerItemInit) => void;
 
-export interface PeerLinkOptions {
+interface PeerLinkOptions {
   /** The other side. */
   readonly nodeId: string;
   /** Where the other side listens. */

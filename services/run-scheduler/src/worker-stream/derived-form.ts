@@ -1,12 +1,12 @@
 // Derives from a version's source the question at a path. Compiling a source costs up to some tenths of a second, so it
 // is done on a thread.
-
 import { canonicalDigest } from '@methods/base/canonical';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { readForm } from '@methods/form/field';
+import { askStepAt, refusalText, refusedBy, scopeFromJson } from '@methods/method/answer-checks';
 import type { AnswerPolicy } from '@methods/method/answer-policy';
 import { compileMethod } from '@methods/method/compile';
-import type { JsonSchema } from '@methods/method/json';
+import type { JsonSchema, JsonValue } from '@methods/method/json';
 import { questionForm } from '@methods/method/question-form';
 
 export type DerivedForm =
@@ -61,4 +61,24 @@ function withComparedFields(policy: AnswerPolicy, form: JsonSchema): AnswerPolic
   if (needs === null || needs.on.length > 0) return policy;
   const chosen = readForm(form).fields.filter(({ kind }) => kind === 'choice' || kind === 'boolean');
   return { ...policy, needs: { ...needs, on: chosen.map(({ name }) => name) } };
+}
+
+/**
+ * Judges an answer by the checks of its ask step, from the version's source. Its expressions are counted, and compiled
+ * and judged on a thread.
+ */
+export interface AnswerJob {
+  readonly kind: 'answer';
+  readonly source: Uint8Array;
+  readonly path: string;
+  readonly scopeJson: string;
+  readonly answerJson: string;
+}
+
+/** A sentence for each check that the answer fails. */
+export function judgedAnswer({ source, path, scopeJson, answerJson }: Omit<AnswerJob, 'kind'>): string[] {
+  const { method } = compileMethod(source, { saved: true });
+  const step = method === null ? null : askStepAt(method, path);
+  if (step === null) return [];
+  return refusedBy(step, scopeFromJson(scopeJson), JSON.parse(answerJson) as JsonValue).map(refusalText);
 }

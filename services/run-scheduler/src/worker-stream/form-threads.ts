@@ -2,8 +2,7 @@
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ThreadPool } from '@methods/threads/thread-pool';
-import type { DerivedForm, FormJob } from './derived-form.ts';
-import type { AnswerJob } from './judged-answer.ts';
+import type { AnswerJob, DerivedForm, FormJob } from './derived-form.ts';
 
 const BODY = new URL('./form-thread.ts', import.meta.url);
 

@@ -1,26 +1,25 @@
 // Sends a claimed run to the worker it was claimed for, directly or through the node that serves the worker: after the
 // commit, and before it where the run only computes. From here on the run has a lease.
-
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
 import type { OrgId, RunId } from '@methods/base/ids';
+import { TurnBatch } from '@methods/base/turn-batch';
 import type { Logger } from '@methods/logging/logger';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
-import type { Effect } from '../run/effect.ts';
+import type { Effect } from '../run/decision.ts';
 import type { Run, RunningRun, StepSummary } from '../run/run.ts';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
 import { stepStatusNumber } from '../wire/run-message.ts';
-import { KeptStepReads } from './kept-step-reads.ts';
 import type { LeaseTable } from './lease-table.ts';
 
-export type GrantMessage = MessageInitShape<typeof GrantSchema>;
+type GrantMessage = MessageInitShape<typeof GrantSchema>;
 
 /** Kept steps are sent in one message with the grant; larger data belongs into files. */
 const KEPT_BYTES_MAX = 3.5 * 1024 * 1024;
 /** An upper bound of the bytes around a text in a message. */
 const FIELD_BYTES = 16;
 
-export interface GrantAddress {
+interface GrantAddress {
   readonly nodeId: string;
   readonly creditId: number;
 }
@@ -173,4 +172,42 @@ function finishedSteps(steps: readonly KeptStep[], summaries: readonly StepSumma
 
 function bytesOf(...texts: readonly string[]): number {
   return texts.reduce((bytes, text) => bytes + FIELD_BYTES + Buffer.byteLength(text), 0);
+}
+
+const RUNS_MAX = 64;
+
+interface Wanted {
+  readonly orgId: OrgId;
+  readonly runId: RunId;
+  readonly resolve: (steps: readonly KeptStep[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers reads of kept steps by turn: runs claimed in one commit share one statement. A run whose steps do not fit
+ * into it is read by a statement of its own, one at a time.
+ */
+export class KeptStepReads {
+  private readonly wanted = new TurnBatch<Wanted>((wanted) => void this.read(wanted), RUNS_MAX);
+
+  constructor(private readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>) {}
+
+  /** Finished steps with their outs, in order. */
+  of(orgId: OrgId, runId: RunId): Promise<readonly KeptStep[]> {
+    return new Promise((resolve, reject) => this.wanted.add({ orgId, runId, resolve, reject }));
+  }
+
+  private async read(wanted: readonly Wanted[]): Promise<void> {
+    try {
+      const found = wanted.length === 1 ? new Map<RunId, KeptStep[]>() : await this.store.keptStepsOf(wanted);
+      const large = wanted.filter(({ runId, resolve }) => {
+        const steps = found.get(runId);
+        if (steps !== undefined) resolve(steps);
+        return steps === undefined;
+      });
+      for (const { orgId, runId, resolve } of large) resolve(await this.store.keptSteps(orgId, runId));
+    } catch (error) {
+      for (const { reject } of wanted) reject(error);
+    }
+  }
 }

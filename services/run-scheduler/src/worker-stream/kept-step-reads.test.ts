@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { newId, type OrgId, type RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
-import { KeptStepReads } from './kept-step-reads.ts';
+import { KeptStepReads } from './grant-desk.ts';
 
 describe('the kept steps of claimed runs', () => {
   let db: TestStore;

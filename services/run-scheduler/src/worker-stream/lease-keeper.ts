@@ -4,7 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
-import type { Effect } from '../run/effect.ts';
+import type { Effect } from '../run/decision.ts';
 import type { Run } from '../run/run.ts';
 import { takenRun } from '../store/run-row.ts';
 import type { TakenRun } from '../store/run-store.ts';

@@ -9,7 +9,7 @@ import type { RunActors } from '../actor/run-actors.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { takenRun } from '../store/run-row.ts';
 import type { RunStore, TakenRun } from '../store/run-store.ts';
-import type { PeerSender } from '../wire/peer-sender.ts';
+import type { PeerSender } from '../wire/peer-link.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { streamNumberOf, workerOf } from './lease-table.ts';

@@ -5,7 +5,7 @@ import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import type { PeerItemInit } from '../wire/peer-sender.ts';
+import type { PeerItemInit } from '../wire/peer-link.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { OwnerLink } from './owner-link.ts';
 import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.ts';

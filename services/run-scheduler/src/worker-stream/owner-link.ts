@@ -2,7 +2,7 @@
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
-import type { PeerSender } from '../wire/peer-sender.ts';
+import type { PeerSender } from '../wire/peer-link.ts';
 import type { HeldGrant } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.ts';

@@ -9,9 +9,8 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { CountedWaiters } from '../queue/counted-waiters.fixture.ts';
 import { HeldGrants } from './held-grants.ts';
 import { HelloPace } from './hello-pace.ts';
-import { KnownMethods } from './known-methods.ts';
 import type { OwnerLink } from './owner-link.ts';
-import { WorkerAdmission } from './worker-admission.ts';
+import { KnownMethods, WorkerAdmission } from './worker-admission.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 import { Stream } from './worker-stream.fixture.ts';
 

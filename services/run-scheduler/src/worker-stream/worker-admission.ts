@@ -1,13 +1,11 @@
 // Decides whether a worker may serve what its hello names: by the pace of its key, the methods its organization has,
 // and the organization's share of what this node keeps for workers. A refusal gives the reason, naming the method.
-
-import type { ProductionId } from '@methods/base/ids';
+import type { OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { QueueKey } from '../store/queue-key.ts';
 import type { HelloPace, PacedHello } from './hello-pace.ts';
-import type { KnownMethods } from './known-methods.ts';
 
 export interface ArrivingWorker extends PacedHello {
   /** Created when needed: there may be 16,000. */
@@ -76,4 +74,43 @@ function unknownMethods(methods: readonly ProductionId[]): string {
 
 function tooMany(what: string, count: number): string {
   return `The organization's workers serve too many ${what} on this node for the ${count} of this one: a worker has one queue for each of its methods and each set of its special features.`;
+}
+
+const KNOWN_MAX = 100_000;
+
+/**
+ * Which methods an organization has, among those its workers name. The registry is asked once for each: a method is
+ * never deleted. While the registry is unavailable, unknown methods pass: running work must not stop with it, and a
+ * queue without runs costs little.
+ */
+export class KnownMethods {
+  private readonly known = new Set<string>();
+
+  constructor(
+    private readonly options: {
+      /** The methods among them that the organization has. */
+      readonly find: (orgId: OrgId, methods: readonly ProductionId[]) => Promise<readonly string[]>;
+    },
+  ) {}
+
+  /** The methods that the organization does not have; null: all are known without asking. */
+  unknown(orgId: OrgId, methods: readonly ProductionId[]): Promise<ProductionId[]> | null {
+    const doubtful = methods.filter((method) => !this.known.has(`${orgId}/${method}`));
+    return doubtful.length === 0 ? null : this.ask(orgId, doubtful);
+  }
+
+  private async ask(orgId: OrgId, methods: readonly ProductionId[]): Promise<ProductionId[]> {
+    const found = await this.options.find(orgId, methods).catch(whileAway);
+    if (found === null) return [];
+    if (this.known.size + found.length > KNOWN_MAX) this.known.clear();
+    for (const method of found) this.known.add(`${orgId}/${method}`);
+    const there = new Set<string>(found);
+    return methods.filter((method) => !there.has(method));
+  }
+}
+
+/** A registry that does not know this call yet answers `internal`. */
+function whileAway(error: unknown): null {
+  if (error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'internal')) return null;
+  throw error;
 }

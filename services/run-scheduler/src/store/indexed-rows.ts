@@ -1,7 +1,7 @@
-// Reads a queue in the order of its index, a bounded stretch at a time. The rows of a queue belong to all nodes, so one
-// that owns few of its shards skips the others' rows, at most a stretch of them in a statement.
-import type { RunId } from '@methods/base/ids';
-import type { QueueStretch } from './run-store.ts';
+// Reads queues and deadlines in the order of their index, a bounded stretch at a time. The rows belong to all nodes:
+// those of other nodes' shards are skipped, so that no statement reads on until it finds enough.
+import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
+import type { DueStretch, QueueStretch } from './run-store.ts';
 
 /** Rows of a queue that one statement looks at for a page. */
 const STRETCH_MAX = 4_096;
@@ -45,5 +45,43 @@ export function stretchOf(rows: readonly QueueRow[], goesOn: boolean): QueueStre
       .filter((row) => row.ours)
       .map((row) => ({ runId: row.run_id, shard: row.shard, queuedAtMs: row.queued_at_ms })),
     end: goesOn && last !== undefined ? { queuedAtMs: last.queued_at_ms, runId: last.run_id } : null,
+  };
+}
+
+const DUE_STRETCH_MAX = 4_096;
+
+/**
+ * Reads deadlines in the order of their index, a bounded stretch at a time. The index holds the deadlines of all nodes;
+ * those of other nodes' shards are skipped here, so that no statement reads on until it finds enough.
+ */
+export interface DueRow {
+  readonly run_id: RunId;
+  readonly org_id: OrgId;
+  readonly question_id: QuestionId;
+  readonly shard: number;
+  readonly wake_at_ms: number;
+  readonly bytes: number;
+}
+
+// Ordered by the columns themselves: ordered by a converted value, every due row would be sorted.
+export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms, bytes from scheduler.deadlines
+  where wake_at_ms < $1::bigint and (wake_at_ms, run_id) > ($2::bigint, $3)
+  order by wake_at_ms, run_id limit ${DUE_STRETCH_MAX}`;
+
+export function dueStretchOf(rows: readonly DueRow[], shards: ReadonlySet<number>): DueStretch {
+  const last = rows.at(-1);
+  return {
+    questions: rows
+      .filter((row) => shards.has(row.shard))
+      .map((row) => ({
+        runId: row.run_id,
+        orgId: row.org_id,
+        questionId: row.question_id,
+        shard: row.shard,
+        wakeAtMs: row.wake_at_ms,
+        bytes: row.bytes,
+      })),
+    end:
+      rows.length === DUE_STRETCH_MAX && last !== undefined ? { wakeAtMs: last.wake_at_ms, runId: last.run_id } : null,
   };
 }

@@ -1,7 +1,10 @@
-// Node beats in the bus's bucket of nodes: the quick source, and one that may be empty, stale or away at any time.
+// Node beats, in the bus's bucket of nodes and as rows. The bucket is the quick source, and may be empty, stale or
+// unavailable at any time.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { NodesBucket } from '@methods/bus/nodes-bucket';
 import type { Logger } from '@methods/logging/logger';
+import { withDeadline } from '@methods/postgres/deadline';
+import type { Sql } from '@methods/postgres/pool';
 import { NodeBeatSchema } from '@methods/proto/event/v1/event_pb';
 import type { NodeBeat } from './beat-watch.ts';
 
@@ -67,5 +70,49 @@ export class BucketBeats {
       this.logger.warn({ error, node: nodeId }, 'beat not understood');
       return null;
     }
+  }
+}
+
+const NODES_MAX = 1_000;
+const KEPT = '10 minutes';
+
+/**
+ * Node beats as rows of a table: membership depends on them while the bucket of beats cannot be read, and checks them
+ * before it suspects a node.
+ */
+interface SeenBeat extends NodeBeat {
+  /** Since the row was written, by Postgres' clock. */
+  readonly ageMs: number;
+}
+
+export class NodeRows {
+  constructor(
+    private readonly sql: Sql,
+    private readonly deadlineMs: number,
+  ) {}
+
+  async write({ nodeId, peerAddress, beat, leaving }: NodeBeat): Promise<void> {
+    // A delayed beat never replaces a later one.
+    const query = this.sql`
+      insert into scheduler.nodes as n (node_id, peer_address, beat, leaving)
+      values (${nodeId}, ${peerAddress}, ${beat}, ${leaving})
+      on conflict (node_id) do update
+        set peer_address = excluded.peer_address, beat = excluded.beat, leaving = excluded.leaving,
+            seen_at = clock_timestamp()
+      where n.beat < excluded.beat`;
+    await withDeadline(query, this.deadlineMs);
+  }
+
+  async read(): Promise<SeenBeat[]> {
+    const query = this.sql<SeenBeat[]>`
+      select node_id as "nodeId", peer_address as "peerAddress", beat, leaving,
+             (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "ageMs"
+        from scheduler.nodes order by seen_at desc limit ${NODES_MAX}`;
+    return withDeadline(query, this.deadlineMs);
+  }
+
+  async removeOld(): Promise<void> {
+    const query = this.sql`delete from scheduler.nodes where seen_at < clock_timestamp() - ${KEPT}::interval`;
+    await withDeadline(query, this.deadlineMs);
   }
 }

@@ -1,16 +1,21 @@
-// list: a page of an organization's runs. Any node reads it: it needs no actor and no shard.
+// Pages of an organization's runs, sums over them, and the workers connected to this node. No actor and no shard is
+// needed, so any node reads them.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { storageFault } from '@methods/postgres/storage-fault';
 import type { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { ListUsageRequest, ListUsageResponseSchema } from '@methods/proto/scheduler/v1/usage_service_pb';
+import type { ListWorkersRequest } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import type { Run } from '../run/run.ts';
-import type { ListedRun } from '../store/listed-run.ts';
-import type { RunLists, RunPlace } from '../store/run-lists.ts';
+import type { ListedRun, RunLists, RunPlace } from '../store/run-lists.ts';
+import type { DayUsage, RunUsage } from '../store/run-usage.ts';
 import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from '../wire/run-message.ts';
+import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import type { RestedTurns } from './rested-turns.ts';
 
-export type RunPageMessage = MessageInitShape<typeof RunPageSchema>;
+type RunPageMessage = MessageInitShape<typeof RunPageSchema>;
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
@@ -40,11 +45,11 @@ function statusesOf(status: RunStatus): Run['status'][] {
   return runStatusNames().filter((name) => runStatusNumber(name) === status);
 }
 
-export function cursorOf({ createdAtMs, runId }: RunPlace): string {
+function cursorOf({ createdAtMs, runId }: RunPlace): string {
   return Buffer.from(`${createdAtMs}/${runId}`).toString('base64url');
 }
 
-export function placeOf(cursor: string): RunPlace {
+function placeOf(cursor: string): RunPlace {
   const [createdAt = '', runId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
   if (more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId)) {
     const place = { createdAtMs: Number(createdAt), runId };
@@ -80,5 +85,57 @@ function listedView(run: ListedRun): RunViewMessage {
     ...(run.error === null ? {} : { error: run.error }),
     ...(run.ending === null || finished ? {} : { ending: run.ending }),
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
+  };
+}
+
+// ListUsage: sums over an organization's runs. Any node reads them.
+
+const DAY_MS = 86_400_000;
+
+/** @throws ServiceError invalid_request for a cursor that this list did not issue; unavailable without the database. */
+export async function listUsage(
+  usage: Pick<RunUsage, 'page'>,
+  turns: Pick<RestedTurns, 'run'>,
+  request: ListUsageRequest,
+): Promise<MessageInitShape<typeof ListUsageResponseSchema>> {
+  const { orgId, fromMs, beforeMs, method, cursor } = request;
+  if (!isId('org', orgId)) throw new ServiceError('not_found');
+  const selection = {
+    orgId,
+    method,
+    after: cursor === '' ? null : placeOf(cursor),
+    // Later than: the first millisecond of the day belongs to it.
+    createdAfterMs: Math.floor(fromMs) - 1,
+    createdBeforeMs: Math.ceil(beforeMs),
+  };
+  try {
+    const { rows, next } = await turns.run(orgId, () => usage.page(selection));
+    return { rows: rows.map(rowMessage), nextCursor: next === null ? '' : cursorOf(next) };
+  } catch (error) {
+    throw storageFault(error);
+  }
+}
+
+function rowMessage({ day, queued, running, answering, ...sums }: DayUsage) {
+  const [queuedP50Ms, queuedP95Ms] = queued ?? [0, 0];
+  const [runningP50Ms, runningP95Ms] = running ?? [0, 0];
+  const [answeringP50Ms, answeringP95Ms] = answering ?? [0, 0];
+  const times = { queuedP50Ms, queuedP95Ms, runningP50Ms, runningP95Ms, answeringP50Ms, answeringP95Ms };
+  return { ...sums, dayMs: day * DAY_MS, ...times };
+}
+
+const LISTED_MAX = 500;
+
+/** ListWorkers: the workers of an organization that are connected to this node. */
+export async function listWorkers(sessions: Pick<WorkerSessions, 'list'>, { orgId }: ListWorkersRequest) {
+  if (!isId('org', orgId)) throw new ServiceError('not_found');
+  const workers = sessions.list(orgId).toSorted((a, b) => b.connectedAtMs - a.connectedAtMs);
+  return {
+    workers: workers.slice(0, LISTED_MAX).map(({ methods, features, ...worker }) => ({
+      ...worker,
+      methods: [...methods],
+      features: [...features],
+    })),
+    count: workers.length,
   };
 }
