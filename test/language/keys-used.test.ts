@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { DEPENDENCY_KEYS, LIB_KEYS } from '@methods/method/dependencies/dependency-keys';
+import { DEPENDENCY_KEYS, LIB_KEYS } from '@methods/method/dependencies/read-dependencies';
 import { Findings } from '@methods/method/source/findings';
 import { readYaml } from '@methods/method/source/read-yaml';
 import { entriesOf, type SourceNode } from '@methods/method/source/source-node';

@@ -1,11 +1,12 @@
 // The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`. While a secret is
 // rotated there is a `v1` of each that signs.
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { randomSecret } from './base62.ts';
 
 const HEADER = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64}){1,5})$/;
 const TOLERANCE_S = 300;
 
-export type SignatureFault = 'malformed' | 'stale' | 'mismatch';
+type SignatureFault = 'malformed' | 'stale' | 'mismatch';
 
 export class SignatureError extends Error {
   override readonly name = 'SignatureError';
@@ -25,7 +26,7 @@ export function signatureHeader(
   return `t=${timestampS}${macs.join('')}`;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Now, in Unix seconds. */
   readonly nowS: number;
   /** How far the timestamp may be in the past or the future. */
@@ -55,4 +56,9 @@ export function verifySignature(
 
 function mac(secret: string, timestamp: string, rawBody: string | Uint8Array): Buffer {
   return createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${timestamp}.`, 'utf8').update(rawBody).digest();
+}
+
+/** The secret a webhook is signed with: `whsec_` + 43 base62. The whole text, as UTF-8, is the HMAC key. */
+export function createWebhookSecret(): string {
+  return `whsec_${randomSecret()}`;
 }

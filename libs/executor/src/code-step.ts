@@ -2,18 +2,15 @@
 import type { CodeStep, CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
-import { isContainedNodeCode } from '@methods/method/structure/contained-code';
-import { isPlainNodeCode } from '@methods/method/structure/plain-code';
-import type { FileValue } from './files/file-value.ts';
-import { refuseNamedFiles, withGivenFiles } from './files/named-files.ts';
+import { isContainedNodeCode, isPlainNodeCode } from '@methods/method/structure/computing-code';
+import { type FileValue, refuseNamedFiles, withGivenFiles } from './files/file-value.ts';
 import { LogTail } from './log-tail.ts';
 import { printedOut, typedOut } from './printed-out.ts';
+import { stepDeadline } from './run-stop.ts';
 import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
 import { readsValuesFile } from './runners/step-lines.ts';
-import type { ActionEnd, StepContext } from './step-context.ts';
-import { stepDeadline } from './step-deadline.ts';
+import { type ActionEnd, type StepContext, stepKey } from './step-context.ts';
 import { takeStepFiles } from './step-files.ts';
-import { stepKey } from './step-key.ts';
 
 const NO_KIND = { plain: false, contained: false };
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();

@@ -1,6 +1,6 @@
 // Runs one version of a method: walks its steps from the top, keeps the finished ones, runs the others. It knows no
 // scheduler; step records go to a journal, and the way the walk ended is returned.
-import { checkInputFiles } from './files/input-files.ts';
+import { checkInputFiles } from './files/input-folder.ts';
 import { StepRecorder } from './records/step-record.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunError, RunOutcome } from './run-outcome.ts';

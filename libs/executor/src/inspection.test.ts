@@ -5,7 +5,7 @@ import { type InspectedRun, inspectionOf } from './inspection.ts';
 import { JournalEvents } from './journal-events.ts';
 import { RunHarness } from './run-harness.fixture.ts';
 import type { StepEnd } from './run-outcome.ts';
-import { stepKey } from './step-key.ts';
+import { stepKey } from './step-context.ts';
 import { methodOf } from './walk/attempts.fixture.ts';
 
 let harness: RunHarness;

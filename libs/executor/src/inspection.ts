@@ -3,7 +3,7 @@ import type { LocalVersionId, RunId, VersionId } from '@methods/base/ids';
 import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { CheckRecord, RunError, RunQuestion, StepEnd, StepTry } from './run-outcome.ts';
-import { stepKey } from './step-key.ts';
+import { stepKey } from './step-context.ts';
 
 const BYTES_MAX = 4 * 1024 * 1024;
 const TAIL_LINES_MAX = 20;

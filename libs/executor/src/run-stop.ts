@@ -1,5 +1,7 @@
-// The end of a run from outside (cancelled, lost, stale) as its steps see it. One listener a run: adding one for
-// every step would cost more than a short step itself.
+// The end of a run from outside (cancelled, lost, stale) as its steps see it, and the deadlines that end a try. One
+// listener a run: adding one for every step would cost more than a short step itself.
+import type { StepLimits } from '@methods/method/compiled-method';
+import { durationText } from '@methods/method/structure/duration';
 
 export class RunStop {
   private readonly cancels = new Set<() => void>();
@@ -35,4 +37,23 @@ export class RunStop {
   release(): void {
     this.signal.removeEventListener('abort', this);
   }
+}
+
+/** Which deadline ends a try of a step first: its own, or that of the whole run. */
+interface StepDeadline {
+  readonly timeoutMs: number | null;
+  /** For "No end within 10m". */
+  readonly text: string;
+}
+
+/** Timers count in 31 bits; a longer one would fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export function stepDeadline(limits: StepLimits, runTimeLeftMs: number | null): StepDeadline {
+  const ownMs = limits.timeoutMs;
+  if (runTimeLeftMs !== null && (ownMs === null || runTimeLeftMs < ownMs)) {
+    return { timeoutMs: Math.max(1, Math.min(runTimeLeftMs, TIMER_MS_MAX)), text: "the run's time limit" };
+  }
+  if (ownMs === null) return { timeoutMs: null, text: '' };
+  return { timeoutMs: Math.min(ownMs, TIMER_MS_MAX), text: limits.timeoutText ?? durationText(ownMs) };
 }

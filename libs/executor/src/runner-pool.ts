@@ -9,15 +9,14 @@ import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 import { type Isolation, isolationLevel } from './isolation.ts';
-import { EscapedProcesses } from './runners/escaped-processes.ts';
+import { EscapedProcesses } from './runners/ended-processes.ts';
 import { GroupReaper } from './runners/group-reaper.ts';
 import { ProcessWatch } from './runners/process-watch.ts';
 import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
-import type { RunnerQueue } from './runners/runner-queue.ts';
-import { RunnerQueues } from './runners/runner-queues.ts';
+import { type RunnerQueue, RunnerQueues } from './runners/runner-queue.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 

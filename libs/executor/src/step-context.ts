@@ -1,5 +1,6 @@
 // The context that every kind of step runs with.
 
+import { hash } from 'node:crypto';
 import type { Clock } from '@methods/base/clock';
 import type { LocalVersionId, RunId, VersionId } from '@methods/base/ids';
 import type { CompiledMethod } from '@methods/method/compiled-method';
@@ -53,4 +54,12 @@ export interface ActionEnd {
   readonly log: StepLog | null;
   /** The `response` that `ensure` of an http step reads. */
   readonly response?: JsonObject;
+}
+
+// The stable key of a step: the same over tries, attempts and workers, so that the receiver of a step's effect can
+// recognize a repetition.
+
+/** First 32 hex digits of SHA-256(run id + "/" + path). */
+export function stepKey(runId: RunId, path: string): string {
+  return hash('sha256', `${runId}/${path}`, 'hex').slice(0, 32);
 }

@@ -1,14 +1,12 @@
 // Takes the files that a step's out names from the runner's working folder into the run folder.
-import type { FileHandle } from 'node:fs/promises';
-import { unlink } from 'node:fs/promises';
+import { type FileHandle, unlink } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
 import { EntryRefused, FolderHandle } from '@methods/content/folder/folder-handle';
 import { ArchiveRefused } from '@methods/content/member-names';
 import type { CodeStep } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
-import type { FileValue } from './files/file-value.ts';
-import { mediaTypeOf } from './folder/media-type.ts';
+import { type FileValue, mediaTypeOf } from './files/file-value.ts';
 import type { RunFolder } from './run-folder.ts';
 import { StepFailure } from './step-failure.ts';
 

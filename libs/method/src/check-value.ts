@@ -1,14 +1,70 @@
-// Owns checks of JSON values against a method's schemas: inputs, answers, outs and results.
+// Owns checks of JSON values against a method's schemas: inputs with their defaults, answers, outs and results.
 import { type Effort, EffortExhausted, FULL_EFFORT, Meter } from './check/effort.ts';
-import { fillDefaults } from './check/fill-defaults.ts';
 import { FindingSink, type ValueFinding } from './check/finding-sink.ts';
-import { SchemaBook } from './check/schema-node.ts';
+import { SchemaBook, type SchemaNode } from './check/schema-node.ts';
 import { Check } from './check/value-check-run.ts';
-import { type JsonSchema, type JsonValue, nestsDeeperThan } from './json.ts';
+import { isJsonList, isJsonObject, type JsonSchema, type JsonValue, nestsDeeperThan, objectOf } from './json.ts';
+
+/** The projection of a returned value onto what a step declares: the rest is dropped and named. */
+interface Projection {
+  readonly value: JsonValue;
+  /** Paths of dropped fields, such as `items[2].raw`; at most 100 of them. */
+  readonly dropped: readonly string[];
+}
+
+const DROPPED_MAX = 100;
+// Deeper parts are left as they are; the check that follows refuses them.
+const SCHEMA_LEVELS_MAX = 100;
+
+interface Walk {
+  readonly meter: Meter;
+  readonly dropped: string[];
+}
+
+// Linear in the value and the schema, and only for what a method's own step gave: nothing is refused here.
+const UNBOUNDED = { stepsMax: Number.POSITIVE_INFINITY, addedBytesMax: 0 };
+
+// Each step projects each of its outs with the same schema.
+const books = new WeakMap<JsonSchema, SchemaBook>();
+
+/**
+ * Keeps only declared fields, at any depth. A null in an optional field that is not nullable counts as absent and goes too,
+ * silently: absent is null in this language.
+ */
+export function projectOut(schema: JsonSchema, value: JsonValue): Projection {
+  const book = books.get(schema) ?? new SchemaBook(schema);
+  books.set(schema, book);
+  const dropped: string[] = [];
+  return { value: project(book.root, value, { meter: new Meter(UNBOUNDED), dropped }, '', 0), dropped };
+}
+
+function project(node: SchemaNode, value: JsonValue, walk: Walk, path: string, level: number): JsonValue {
+  if (typeof value !== 'object' || value === null || level > SCHEMA_LEVELS_MAX) return value;
+  const { meter, dropped } = walk;
+  if (isJsonList(value)) {
+    const items = node.ruling('array', meter)?.items;
+    return items ? value.map((item, index) => project(items, item, walk, `${path}[${index}]`, level + 1)) : value;
+  }
+  const ruling = node.ruling('object', meter);
+  if (ruling === null || !isJsonObject(value)) return value;
+  const { properties, others, required } = ruling;
+  const kept: [string, JsonValue][] = [];
+  for (const [name, item] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    const property = properties.get(name);
+    if (property === undefined && others === false) {
+      if (dropped.length < DROPPED_MAX) dropped.push(at.slice(0, 200));
+      continue;
+    }
+    if (item === null && property !== undefined && !required.has(name) && !property.allowsNull()) continue;
+    const part = property ?? others;
+    kept.push([name, part ? project(part, item, walk, at, level + 1) : item]);
+  }
+  return objectOf(kept);
+}
 
 export { type Effort, FULL_EFFORT, TURN_EFFORT } from './check/effort.ts';
 export type { ValueFinding } from './check/finding-sink.ts';
-export { projectOut } from './check/project-out.ts';
 
 export type ValueCheck =
   | { readonly ok: true /** The value with defaults filled in. */; readonly value: JsonValue }
@@ -61,4 +117,43 @@ function findingsOf({ root }: SchemaBook, value: JsonValue, effort: Effort): rea
 
 function refusal(reason: 'unfit' | 'too_costly' | 'too_large', code: string, message: string): ValueCheck {
   return { ok: false, reason, findings: [{ path: '', code, message }] };
+}
+
+// The filling of defaults, bounded while it happens: a few bytes given may ask for many times as much.
+
+/**
+ * A copy of `value` with the defaults of absent fields, sharing what did not change. Nothing is filled into a default.
+ * Recurses with the value: bound its depth first. Throws `EffortExhausted`.
+ */
+function fillDefaults(node: SchemaNode, value: JsonValue, meter: Meter): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  meter.charge(2);
+  if (isJsonList(value)) {
+    const items = node.ruling('array', meter)?.items ?? null;
+    if (items === null) return value;
+    meter.charge(value.length);
+    const filled = value.map((item) => fillDefaults(items, item, meter));
+    return filled.some((item, index) => item !== value[index]) ? filled : value;
+  }
+  const ruling = node.ruling('object', meter);
+  if (ruling === null || !isJsonObject(value)) return value;
+  const { properties, others, fallbacks } = ruling;
+  let entries: [string, JsonValue][] | null = null;
+  const names = Object.keys(value);
+  meter.charge(names.length + fallbacks.length);
+  for (const [index, name] of names.entries()) {
+    const item = value[name] ?? null;
+    const part = properties.get(name) ?? others;
+    const filled = part ? fillDefaults(part, item, meter) : item;
+    if (filled === item) continue;
+    entries ??= Object.entries(value);
+    entries[index] = [name, filled];
+  }
+  for (const fallback of fallbacks) {
+    if (Object.hasOwn(value, fallback.name)) continue;
+    meter.chargeBytes(fallback.bytes);
+    entries ??= Object.entries(value);
+    entries.push([fallback.name, fallback.value]);
+  }
+  return entries === null ? value : objectOf(entries);
 }

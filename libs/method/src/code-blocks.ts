@@ -3,7 +3,7 @@
 import type { CodeLanguage, CompiledMethod, CompiledStep } from './compiled-method.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { SourceText } from './source/source-text.ts';
-import { indentOf } from './structure/code-place.ts';
+import { indentOf } from './structure/code-syntax.ts';
 
 export interface PlacedCode {
   /** As in diagnostics: `steps[2].python`. */

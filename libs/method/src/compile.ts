@@ -6,7 +6,7 @@ import { readMethod } from './read-method.ts';
 import { Findings } from './source/findings.ts';
 import { readYaml } from './source/read-yaml.ts';
 import { decodeSource, SourceText } from './source/source-text.ts';
-import type { Callees } from './structure/callee.ts';
+import type { Callees } from './structure/step-context.ts';
 
 export interface Compilation {
   /** Null when `diagnostics` has an error, and for workflow/1, which has no error but the warning U000. */
@@ -15,7 +15,7 @@ export interface Compilation {
   readonly diagnostics: Diagnostic[];
 }
 
-export type { Callee, Callees } from './structure/callee.ts';
+export type { Callee, Callees } from './structure/step-context.ts';
 
 export interface CompileOptions {
   /** Finds the interfaces of called methods; without it calls are not checked against them. */

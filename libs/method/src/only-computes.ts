@@ -1,7 +1,7 @@
 // Whether a method only computes: its steps read their inputs and answers, and nothing outside notices if they run
 // twice, or for a run that is never started.
 import type { CompiledMethod, CompiledStep } from './compiled-method.ts';
-import { isPlainNodeCode } from './structure/plain-code.ts';
+import { isPlainNodeCode } from './structure/computing-code.ts';
 
 export function onlyComputes({ steps, onFailure, finally: last, lib }: CompiledMethod): boolean {
   if (onFailure.length > 0 || last.length > 0 || lib.node !== undefined) return false;

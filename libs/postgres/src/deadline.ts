@@ -1,6 +1,4 @@
-// A query's own deadline, which postgres.js does not have.
-import { abandon } from './abandon.ts';
-import { DatabaseDeadlineError } from './database-deadline-error.ts';
+// A query's own deadline, which postgres.js does not have, and the abandoning of work whose caller no longer waits.
 
 /**
  * Settles as `query` does, or rejects with DatabaseDeadlineError after `deadlineMs`; then the query is cancelled and
@@ -24,4 +22,26 @@ export function withDeadline<T>(query: PromiseLike<T>, deadlineMs: number): Prom
       },
     );
   });
+}
+
+// Abandons work whose caller no longer waits: queries not sent yet are never sent, and those in flight are cancelled.
+
+const ABANDON = Symbol('abandon');
+
+/** Work that can be given up: `abandon` is called at most once, and the work then settles as it likes. */
+export function abandonable<Work extends object>(work: Work, abandon: () => void): Work {
+  return Object.assign(work, { [ABANDON]: abandon });
+}
+
+/** Does nothing where the work does not know how. */
+export function abandon(work: object): void {
+  (work as { [ABANDON]?: () => void })[ABANDON]?.();
+}
+
+// A query's own deadline has passed.
+
+/** The query may still have been executed: a writer must find out (an ambiguous commit). */
+export class DatabaseDeadlineError extends Error {
+  override readonly name = 'DatabaseDeadlineError';
+  readonly code = 'DEADLINE_EXCEEDED';
 }

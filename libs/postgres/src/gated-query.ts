@@ -1,8 +1,7 @@
 // One query of a pool: it waits at the gate, is sent by the pool that is current then, and can be abandoned. The
 // library's own `cancel` is not used: it hides a promise that rejects when its second connection fails, which ended
 // every process of a stalled server at the same moment, and it loses a connection whose first query it cancels.
-import { abandonable } from './abandon.ts';
-import { DatabaseDeadlineError } from './database-deadline-error.ts';
+import { abandonable, DatabaseDeadlineError } from './deadline.ts';
 import type { QueryGate } from './query-gate.ts';
 import type { Session } from './server-messages.ts';
 import { breakOffSession } from './watched-socket.ts';

@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
+import { sqlState } from './database-fault.ts';
 import { MigrationError, migrate } from './migrate.ts';
 import { OrganizationReader } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
 import { readerRole } from './reader-role.ts';
-import { sqlState } from './safe-db-error.ts';
 
 describe('migrate', () => {
   let url: string;

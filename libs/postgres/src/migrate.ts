@@ -2,9 +2,9 @@
 // transactions, since a transaction locks everything it touches until its end.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { safeDbError } from './database-fault.ts';
 import { applyFiles } from './migration-files.ts';
 import { openPool, type Sql } from './pool.ts';
-import { safeDbError } from './safe-db-error.ts';
 
 export interface MigrateOptions {
   /** Also holds the table `schema_version`. Its reader role (`<schema>_reader`) is there before the first file. */

@@ -1,7 +1,7 @@
 // Reads of one organization's rows, protected twice: by the query's own condition, and by row-level security under a
 // role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
 import type { OrgId } from '@methods/base/ids';
-import { abandon, abandonable } from './abandon.ts';
+import { abandon, abandonable } from './deadline.ts';
 import type { Sql, TransactionSql } from './sql.ts';
 
 export interface OrganizationReaderOptions {

@@ -2,9 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
-import { isPassingFault } from './passing-fault.ts';
-import { sqlState } from './safe-db-error.ts';
-import { storageFault } from './storage-fault.ts';
+import { isPassingFault, sqlState, storageFault } from './database-fault.ts';
 
 const coded = (code: string, more: object = {}) => Object.assign(new Error('a secret'), { code, ...more });
 const meaning = (error: unknown) => {

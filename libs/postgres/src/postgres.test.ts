@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { testPostgres } from '@methods/test/harness/postgres';
-import { DatabaseDeadlineError } from './database-deadline-error.ts';
-import { withDeadline } from './deadline.ts';
-import { refuseUnsafeServer, UnsafeServerError } from './durability.ts';
+import { safeDbError, sqlState } from './database-fault.ts';
+import { DatabaseDeadlineError, withDeadline } from './deadline.ts';
 import { openPool, type Sql } from './pool.ts';
-import { safeDbError, sqlState } from './safe-db-error.ts';
+import { refuseUnsafeServer, UnsafeServerError } from './service-database.ts';
 
 describe('a pool', () => {
   let url: string;

@@ -3,11 +3,12 @@
 // the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection takes no more queries;
 // what runs on its other connections ends there, and what waits at the gate goes to the new one.
 import type { Socket } from 'node:net';
+import { sqlState } from './database-fault.ts';
+import { abandon, abandonable, DatabaseDeadlineError } from './deadline.ts';
 import { gatedQuery, type LibraryQuery, type QueryWay, type Send } from './gated-query.ts';
-import { gatedTransaction } from './gated-transaction.ts';
 import type { QueryGate } from './query-gate.ts';
-import { sqlState } from './safe-db-error.ts';
 import type { Sql } from './sql.ts';
+import { type Begin, safeBegin } from './transaction.ts';
 
 /** How long a replaced pool's other connections may continue. */
 const OLD_POOL_ENDS_WITHIN_S = 10;
@@ -121,4 +122,27 @@ async function within(ending: Promise<void>, timeoutS: number | undefined): Prom
   });
   await Promise.race([ending, late]);
   clearTimeout(timer);
+}
+
+// One transaction of a pool on its way: it waits at the gate for a connection, and can be given up before and after.
+
+/** With the arguments of `sql.begin`, and its outcome; `begin` is that of the pool which is current when it begins. */
+function gatedTransaction(
+  { gate, stuck }: Pick<QueryWay, 'gate' | 'stuck'>,
+  begin: () => Begin,
+  args: unknown[],
+): Promise<unknown> {
+  let running: Promise<unknown> | null = null;
+  let giveUp = () => {};
+  const outcome = new Promise<unknown>((resolve, reject) => {
+    const withdraw = gate.enter(() => {
+      running = safeBegin(begin(), args, stuck);
+      running.then(resolve, reject).finally(() => gate.leave());
+    }, reject);
+    giveUp = () => {
+      if (running !== null) abandon(running);
+      else if (withdraw()) reject(new DatabaseDeadlineError('the transaction was withdrawn'));
+    };
+  });
+  return abandonable(outcome, () => giveUp());
 }

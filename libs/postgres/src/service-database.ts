@@ -5,12 +5,10 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
+import { isPassingFault, safeDbError, sqlState } from './database-fault.ts';
 import { withDeadline } from './deadline.ts';
-import { refuseUnsafeServer } from './durability.ts';
 import { MigrationError, migrate } from './migrate.ts';
-import { isPassingFault } from './passing-fault.ts';
 import { openPool, type Sql } from './pool.ts';
-import { safeDbError, sqlState } from './safe-db-error.ts';
 
 const CONNECTIONS_MAX = 16;
 const STATEMENT_TIMEOUT_MS = 4_000;
@@ -23,7 +21,7 @@ export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }
 
-export interface ServiceDatabaseOptions {
+interface ServiceDatabaseOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -108,4 +106,20 @@ function mayHeal(error: unknown): boolean {
 function refused(error: unknown): unknown {
   if (sqlState(error) === null) return error;
   return new DatabaseUnreachable(`Postgres refuses this service (${safeDbError(error).code}): check POSTGRES_URL.`);
+}
+
+const REQUIRED = ['fsync', 'full_page_writes', 'synchronous_commit'];
+
+/** Refuses at start a database that may lose confirmed commits: every guarantee about runs depends on them. */
+export class UnsafeServerError extends Error {
+  override readonly name = 'UnsafeServerError';
+}
+
+/** Throws UnsafeServerError when fsync, full_page_writes or synchronous_commit is off. */
+export async function refuseUnsafeServer(sql: Sql): Promise<void> {
+  const rows = await sql<{ name: string }[]>`
+    select name from pg_settings where name = any(${REQUIRED}) and setting = 'off' order by name`;
+  if (rows.length === 0) return;
+  const names = rows.map((row) => row.name).join(', ');
+  throw new UnsafeServerError(`This Postgres may lose confirmed commits: turn on ${names}.`);
 }

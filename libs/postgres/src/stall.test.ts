@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { type Door, doorTo } from '@methods/test/harness/database-door';
 import { type OwnPostgres, startTestPostgres } from '@methods/test/harness/postgres';
 import { elapse, until } from '@methods/test/harness/until';
+import { isPassingFault } from './database-fault.ts';
 import { withDeadline } from './deadline.ts';
-import { isPassingFault } from './passing-fault.ts';
 import { openPool, type Sql } from './pool.ts';
 
 const CONNECTIONS = 3;

@@ -2,7 +2,7 @@
 // connection, which ends the process (uncaught, in a timer), or lets later queries of the lost transaction run on a
 // new connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
 import type postgres from 'postgres';
-import { abandonable } from './abandon.ts';
+import { abandonable } from './deadline.ts';
 import type { Session } from './server-messages.ts';
 import { breakOffSession } from './watched-socket.ts';
 

@@ -2,7 +2,6 @@
 // session's id, to be broken off when a query's own deadline has passed. On a broken socket postgres.js fails the
 // queries of that connection and opens a new one when it next needs it.
 import { Socket } from 'node:net';
-import { requestCancel } from './cancel-request.ts';
 import type { PoolLease } from './renewing-pool.ts';
 import { Greeting, type Session } from './server-messages.ts';
 
@@ -110,4 +109,35 @@ export function breakOffSession(session: Session): boolean {
 
 function keyOf({ pid, secret }: Session): string {
   return `${pid}/${secret}`;
+}
+
+const CANCEL_REQUEST = 80877102;
+const GIVE_UP_MS = 2_000;
+/** A server that stalls would collect one for each query. */
+const UNDER_WAY_MAX = 16;
+let underWay = 0;
+
+/**
+ * Asks the server, over a separate connection, to cancel the statement of a session. Only a request: the caller waits
+ * for no reply, and an unreachable server notices sooner or later that the session's connection is closed.
+ */
+function requestCancel(connect: (socket: Socket) => void, { pid, secret }: Session): void {
+  if (underWay >= UNDER_WAY_MAX) return;
+  underWay++;
+  const message = Buffer.alloc(16);
+  message.writeUInt32BE(16, 0);
+  message.writeUInt32BE(CANCEL_REQUEST, 4);
+  message.writeUInt32BE(pid, 8);
+  message.writeUInt32BE(secret, 12);
+  const socket = new Socket();
+  const timer = setTimeout(() => socket.destroy(), GIVE_UP_MS);
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    clearTimeout(timer);
+    underWay--;
+  });
+  connect(socket);
+  // The server closes the connection without a reply.
+  socket.end(message);
+  socket.resume();
 }

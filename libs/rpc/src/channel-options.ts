@@ -1,5 +1,5 @@
-// Limits and timing of every connection of ours, both sides.
-import type { ChannelOptions } from '@grpc/grpc-js';
+// Where a connection of ours goes, and its limits and timing on both sides.
+import { type ChannelCredentials, type ChannelOptions, credentials } from '@grpc/grpc-js';
 
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -34,3 +34,23 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   'grpc.enable_retries': 0,
   'grpc-node.flow_control_window': 1024 * 1024,
 };
+
+/** Where a connection goes, and whether others on the way can read it. */
+interface DialTarget {
+  /** As gRPC names it. */
+  readonly target: string;
+  readonly credentials: ChannelCredentials;
+}
+
+const TLS = /^https:\/\/([^/]+)\/?$/;
+const PORT = /:\d{1,5}$/;
+
+/**
+ * `host:port` uses plain text, `https://host` and `https://host:port` use TLS (443 by default). The certificate must be
+ * for that host, by an authority that Node trusts or `NODE_EXTRA_CA_CERTS` names.
+ */
+export function dialTarget(address: string): DialTarget {
+  const host = TLS.exec(address)?.[1];
+  if (host === undefined) return { target: address, credentials: credentials.createInsecure() };
+  return { target: PORT.test(host) ? host : `${host}:443`, credentials: credentials.createSsl() };
+}

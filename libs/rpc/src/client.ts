@@ -14,9 +14,7 @@ import { type ClientReadableStream, Client as GrpcClient, type ServiceError as G
 import { fromGrpcError } from '@methods/errors/grpc-status';
 import { ServiceError } from '@methods/errors/service-error';
 import type { CallContext } from './call-handler.ts';
-import { CLIENT_OPTIONS } from './channel-options.ts';
-import { nextHopTimeoutMs } from './deadline.ts';
-import { dialTarget } from './dial-target.ts';
+import { CLIENT_OPTIONS, dialTarget } from './channel-options.ts';
 import { callMetadata, decoder, encoder, methodPath } from './message-codec.ts';
 import { writeAll } from './write-all.ts';
 
@@ -46,7 +44,7 @@ type ClientMethod<M> =
         ? (requests: AsyncIterable<MessageInitShape<I>>, options?: CallOptions) => Promise<MessageShape<O>>
         : never;
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Sent with every call. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -160,4 +158,19 @@ function cancelOnAbort(call: { cancel(): void }, { signal, parent }: CallOptions
   return () => {
     for (const each of signals) each.removeEventListener('abort', cancel);
   };
+}
+
+// How long the next hop may take: a little less than the caller still waits, so that its refusal arrives in time.
+
+const SHAVE_SHARE = 0.05;
+const SHAVE_MS_MIN = 20;
+
+/**
+ * The time left for a call made on behalf of one that ends at `deadlineMs` (wall ms; Infinity: none), and never more
+ * than `wantedMs`. Not above 0 when there is nothing left.
+ */
+export function nextHopTimeoutMs(deadlineMs: number, wantedMs: number, nowMs: number = Date.now()): number {
+  const leftMs = deadlineMs - nowMs;
+  if (leftMs === Number.POSITIVE_INFINITY) return wantedMs;
+  return Math.min(wantedMs, leftMs - Math.max(SHAVE_MS_MIN, leftMs * SHAVE_SHARE));
 }

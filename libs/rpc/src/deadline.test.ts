@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextHopTimeoutMs } from './deadline.ts';
+import { nextHopTimeoutMs } from './client.ts';
 
 test('each hop leaves its caller 5 %, at least 20 ms', () => {
   equal(nextHopTimeoutMs(11_000, 60_000, 1_000), 9_500);

@@ -3,9 +3,8 @@
 // and a full buffer ends the stream for all.
 import type { OrgId } from '@methods/base/ids';
 import type { FrameConnection } from './frame-connection.ts';
-import { itemSize } from './item-size.ts';
 
-export interface LargeItemsOptions {
+interface LargeItemsOptions {
   /** An item of this many bytes is large. Smaller ones go at once. */
   readonly largeBytes?: number;
   /** Large items wait while the peer has this much unread. */
@@ -77,4 +76,23 @@ export class LargeItems<Out> {
   private hasRoom(): boolean {
     return this.connection.bufferedBytes < this.options.unreadBytesMax;
   }
+}
+
+// About how many bytes an item of a frame takes: the texts and bytes in it, without encoding it.
+
+const DEPTH_MAX = 8;
+const FIELD_BYTES = 2;
+
+/** Texts count a byte a character; callers need megabytes, not bytes. */
+function itemSize(value: unknown, depth = DEPTH_MAX): number {
+  if (typeof value === 'string') return value.length + FIELD_BYTES;
+  if (typeof value !== 'object' || value === null || depth === 0) return FIELD_BYTES;
+  if (value instanceof Uint8Array) return value.length + FIELD_BYTES;
+  let size = FIELD_BYTES;
+  if (Array.isArray(value)) {
+    for (const each of value) size += itemSize(each, depth - 1);
+    return size;
+  }
+  for (const name in value) size += itemSize((value as Record<string, unknown>)[name], depth - 1);
+  return size;
 }

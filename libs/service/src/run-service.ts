@@ -3,7 +3,6 @@
 import { LogOutput } from '@methods/logging/log-output';
 import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
 import closeWithGrace from 'close-with-grace';
-import { isStrayConnectionFault } from './stray-fault.ts';
 
 export interface Service {
   /** @throws an Error whose message is for the operator. */
@@ -13,7 +12,7 @@ export interface Service {
   readonly port?: number;
 }
 
-export interface ServiceProcess<Config extends { readonly logLevel: LogLevel }> {
+interface ServiceProcess<Config extends { readonly logLevel: LogLevel }> {
   readonly name: string;
   /** @throws ConfigError with one line a fault. */
   readonly readConfig: () => Config;
@@ -70,4 +69,18 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
     return;
   }
   logger.info(service.port === undefined ? {} : { port: service.port }, 'serving');
+}
+
+/** Errors of the system, of the Postgres client and of the NATS client. */
+const OF_CONNECTION = /^(E(?!RR_)[A-Z0-9_]+|CONNECT_TIMEOUT|CONNECTION_[A-Z_]+|DISCONNECT|TIMEOUT|503)$/;
+
+/**
+ * Decides what a rejected promise that nothing awaits means for the process. A fault of ours may have ended a loop for
+ * good, and a new process is better than one that half works. A lost connection is not such a fault: a library's hidden
+ * promise rejects in every process of the fleet at the same moment, and each of our own uses of that connection fails
+ * by itself.
+ */
+function isStrayConnectionFault(reason: unknown): boolean {
+  const code = (reason as { code?: unknown } | null)?.code;
+  return reason instanceof Error && typeof code === 'string' && OF_CONNECTION.test(code);
 }

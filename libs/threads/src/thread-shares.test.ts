@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { ThreadShares } from './thread-shares.ts';
+import { ThreadShares } from './thread-pool.ts';
 
 test('half a second is free, time beyond it is paid at a quarter, and others pay nothing', () => {
   let nowMs = 0;

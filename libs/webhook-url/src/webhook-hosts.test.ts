@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allowsHost, canonicalHost } from './webhook-hosts.ts';
+import { allowsHost, canonicalHost } from './check-webhook-url.ts';
 
 test('a name matches itself, a star every name below and not the name after it', () => {
   const hosts = ['hooks.example.com', '*.shop.example.com', '*.Example.ORG.'];

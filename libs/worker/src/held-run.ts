@@ -9,12 +9,10 @@ import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFailure } from '@methods/executor/step-failure';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
-import { calleeOf } from './called-version.ts';
 import { answerOf, endingOf, finishedSteps } from './grant-history.ts';
 import { fetchOf, inputsOf } from './input-files.ts';
-import type { RunFolderTransfer } from './run-folder-transfer.ts';
+import { type RunFolderTransfer, SavedFolder } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
-import { SavedFolder } from './saved-folder.ts';
 import type { WorkerItem } from './scheduler-link.ts';
 import {
   askItem,
@@ -26,7 +24,7 @@ import {
   stepStartedItem,
   succeededItem,
 } from './step-message.ts';
-import type { VersionCache } from './version-cache.ts';
+import { calleeOf, type VersionCache } from './version-cache.ts';
 import type { WorkerVersion } from './version-preparation.ts';
 
 export interface HeldRunParts {

@@ -2,7 +2,6 @@
 // when no acknowledgement arrives. A refusal ends the run on this worker. The last step's record travels in the report
 // that follows it.
 import type { Clock } from '@methods/base/clock';
-import { REPORT_BYTES_MAX, reportBytes } from './report-size.ts';
 import type { SchedulerLink, WorkerItem } from './scheduler-link.ts';
 
 /** The run no longer belongs to this worker: another attempt holds it, or it has ended. */
@@ -135,4 +134,27 @@ function joined(record: Pending, next: Pending, isTaken: boolean): WorkerItem | 
   // Writes into the existing message: a copy of either costs more than the saved report.
   Object.assign(end.value, { lastRecord });
   return lastRecord === undefined ? null : next.item;
+}
+
+// Measures reports. A report larger than a message would end its stream, and every later one since it is repeated: no
+// run of the worker could report any more.
+
+/** A message carries 4 MiB. */
+const REPORT_BYTES_MAX = (4 << 20) - (64 << 10);
+/** An upper bound for the tag, length or number of one field. */
+const FIELD_BYTES = 16;
+
+/** An upper bound of the encoded size. */
+function reportBytes(item: WorkerItem): number {
+  // A character takes at most 3 bytes of UTF-8, so most reports need no exact count.
+  const most = bytesOf(item, (text) => text.length * 3);
+  return most <= REPORT_BYTES_MAX ? most : bytesOf(item, (text) => Buffer.byteLength(text));
+}
+
+function bytesOf(value: unknown, measure: (text: string) => number): number {
+  if (typeof value === 'string') return measure(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 0;
+  for (const member of Object.values(value)) bytes += FIELD_BYTES + bytesOf(member, measure);
+  return bytes;
 }

@@ -1,15 +1,17 @@
-// The worker's stream to the run-scheduler: connected to one of several addresses at a time, dialled again with growing
-// waits. Items are sent only on a welcomed stream; the sender repeats what must arrive.
+// The worker's stream to the run-scheduler, and its calls beside the stream: connected to one of several addresses at a
+// time, dialled again with growing waits. Items are sent only on a welcomed stream; the sender repeats what must
+// arrive.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type SchedulerItem, WorkerService, type WorkRequestSchema } from '@methods/proto/worker/v1/worker_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
 import { dialFrames, type FrameConnection, type SentItem } from '@methods/rpc/frame-stream';
 
 export type WorkerItem = SentItem<typeof WorkRequestSchema>;
 
-export interface SchedulerLinkOptions {
+interface SchedulerLinkOptions {
   /** The nodes' worker endpoints, `host:port` or `https://host:port`, tried in turn. */
   readonly addresses: readonly string[];
   /** `Bearer sk_...`, with only the auth part of the key. */
@@ -103,5 +105,24 @@ export class SchedulerLink {
     const reason = error === null || error.code === 'unavailable' ? {} : { reason: error.message };
     this.options.logger.warn({ code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) }, 'not connected');
     this.redial = this.options.clock.after(waitMs, () => this.dial());
+  }
+}
+
+/** Calls beside the stream: one client for each node that the worker has been at. */
+export class NodeClients {
+  private readonly clients = new Map<string, Client<typeof WorkerService>>();
+
+  constructor(private readonly authorization: string) {}
+
+  at(address: string): Client<typeof WorkerService> {
+    const known = this.clients.get(address);
+    if (known !== undefined) return known;
+    const client = rpcClient(WorkerService, address, { metadata: { authorization: this.authorization } });
+    this.clients.set(address, client);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.clients.values()) client.close();
   }
 }

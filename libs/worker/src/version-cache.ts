@@ -1,7 +1,9 @@
-// Caches the versions this worker runs: each is fetched and prepared once for all its runs. Bounded; evicts the least
-// recently used.
+// Caches the versions this worker runs and resolves those that calls run: each is fetched and prepared once for all its
+// runs. Bounded; evicts the least recently used.
 import type { Clock } from '@methods/base/clock';
 import type { ProductionId, VersionId } from '@methods/base/ids';
+import type { Callee } from '@methods/executor/run-options';
+import { StepFailure } from '@methods/executor/step-failure';
 import type { GetVersionResponse } from '@methods/proto/worker/v1/worker_service_pb';
 import {
   type PrepareDependencies,
@@ -60,4 +62,27 @@ export class VersionCache {
     if (this.versions.size > VERSIONS_MAX) this.versions.delete(this.versions.keys().next().value ?? '');
     return prepared;
   }
+}
+
+// Resolves the versions that calls run: the version a call names, the version bound when its caller was saved, or the
+// version published now.
+
+/**
+ * `had` retries while the server is unavailable. An error it throws fails the call, unless the run was taken from this
+ * worker.
+ */
+export function calleeOf(
+  caller: WorkerVersion,
+  versions: VersionCache,
+  had: (fetch: () => Promise<WorkerVersion>) => Promise<WorkerVersion>,
+): Callee {
+  return async (target) => {
+    if (target.kind === 'file') throw new StepFailure('call', 'Calls of files work only in local runs');
+    const { method, version } = target;
+    const versionId = version === 'pinned' ? caller.calls[method] : version === 'published' ? null : version.id;
+    if (versionId === undefined) throw new StepFailure('call', 'The call has no bound version');
+    const called = await had(() => (versionId === null ? versions.published(method) : versions.get(method, versionId)));
+    const { method: compiled, versionId: id, environment } = called;
+    return { method: compiled, versionId: id, environment, callee: calleeOf(called, versions, had) };
+  };
 }

@@ -1,6 +1,6 @@
 // GET and PATCH /api/settings: what an organization has set for its runs and webhooks.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { canonicalHost } from '@methods/webhook-url/webhook-hosts';
+import { canonicalHost } from '@methods/webhook-url/check-webhook-url';
 import type { FastifyInstance } from 'fastify';
 import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';

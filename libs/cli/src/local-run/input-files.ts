@@ -1,7 +1,7 @@
 // Files among the inputs of a run on this machine: they become files of the run before its first step.
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
-import { mediaTypeOf } from '@methods/executor/folder/media-type';
+import { mediaTypeOf } from '@methods/executor/files/file-value';
 import type { RunFolder } from '@methods/executor/run-folder';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '@methods/method/json';

@@ -1,7 +1,8 @@
 // The files about a step in the run's folder, beside the files the step gave: its inputs, its outcome, and the prints
 // and logs of its last try. All of it comes masked.
+
+import type { RunObserver } from '@methods/executor/journal-events';
 import { type LogSource, TextTail } from '@methods/executor/log-tail';
-import type { RunObserver } from '@methods/executor/run-observer';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { StepEvent } from '@methods/executor/step-event';
 import { type JsonObject, objectOf } from '@methods/method/json';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { mediaTypeOf } from '@methods/executor/folder/media-type';
+import { mediaTypeOf } from '@methods/executor/files/file-value';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../errors/command-error.ts';
 import type { GivenFile } from '../local-run/given-inputs.ts';

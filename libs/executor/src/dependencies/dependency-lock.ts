@@ -4,7 +4,7 @@ import { canonicalJson } from '@methods/base/canonical';
 import type { ExactPackage, MethodDependencies } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
-import { directPackages, unlockedIn } from './npm-lock.ts';
+import { directPackages, unlockedIn } from './npm-packages.ts';
 
 export interface DependencyLock {
   /** npm's own lock file, without the addresses packages came from. */

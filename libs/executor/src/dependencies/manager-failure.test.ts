@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { managerEnvironment, withoutCredentials } from './manager-environment.ts';
-import { failureIn, missingPackageIn, reasonIn } from './manager-failure.ts';
+import { failureIn, managerEnvironment, missingPackageIn, reasonIn, withoutCredentials } from './package-manager.ts';
 
 const SAID = [
   ["npm error code E404\nnpm error 404  'gone@1.0.0' is not in this registry.", 'not_found', 'gone@1.0.0'],

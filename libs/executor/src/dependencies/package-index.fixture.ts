@@ -14,7 +14,7 @@ import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
 import { PythonRuntimes } from '../runners/python-runtime.ts';
 import { StepFailure } from '../step-failure.ts';
 import { pipName } from './dependency-lock.ts';
-import { sharedPip } from './pip-tools.ts';
+import { sharedPip } from './pip-packages.ts';
 import { type PreparedDependencies, prepareDependencies } from './prepare-dependencies.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 

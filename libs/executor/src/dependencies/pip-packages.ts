@@ -1,15 +1,17 @@
-// pip packages of a method: a virtual environment in which only files with locked hashes are installed.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+// pip packages of a method: a virtual environment in which only files with locked hashes are installed, made by a pip
+// that is kept once for each Python.
+
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExactPackage } from '@methods/method/compiled-method';
 import type { PythonRuntime } from '../runners/python-runtime.ts';
 import { StepFailure } from '../step-failure.ts';
 import { type DependencyLock, type LockedPackage, type LockPlatform, pipName } from './dependency-lock.ts';
+import { ensureEnvironment, hasEnvironment } from './environment-store.ts';
 import { callManager } from './package-manager.ts';
-import { checkLocksHere, sharedPip } from './pip-tools.ts';
 import type { PrepareOptions } from './prepare-options.ts';
-import { makeVenv, settleVenv } from './python-venv.ts';
 
 // We retry ourselves: an unavailable registry must be distinguished from a missing package, which only pip's log shows.
 const FLAGS = ['--quiet', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', '--retries', '1'];
@@ -119,4 +121,93 @@ function chosenIn(report: string): LockedPackage[] {
     }
     return { name, version, hashes: [`sha256:${sha256}`] };
   });
+}
+
+// pip itself, kept once for each Python in the cache folder: making it takes seconds, and a method's own environment
+// does not need it.
+
+/** The first pip that installs into another environment. */
+const INSTALLS_ELSEWHERE = [22, 3] as const;
+/** The first pip that can report what it would install (`--report`). */
+const LOCKS = [22, 2] as const;
+const VERSION = 'import ensurepip; print(ensurepip.version())';
+
+/**
+ * The interpreter of an environment with pip that others use too; null: each needs its own, as pip is older than 22.3 or
+ * code of packages may run, which could change it for all. Rejects with a StepFailure of kind dependency.
+ */
+export async function sharedPip(options: PrepareOptions, python: PythonRuntime): Promise<string | null> {
+  if (options.allowScripts) return null;
+  const key = ['pip', process.platform, process.arch, python.version, python.executable];
+  const folder = join(options.cacheDir, createHash('sha256').update(JSON.stringify(key)).digest('hex'));
+  if (!(await hasEnvironment(folder))) {
+    if (!isAtLeast(await pipVersion(options, python), INSTALLS_ELSEWHERE)) return null;
+  }
+  await ensureEnvironment(options, folder, async (made) => {
+    await makeVenv(join(made, 'python'), options, python);
+  });
+  return join(folder, 'python', 'bin', 'python');
+}
+
+/** Throws StepFailure of kind dependency where the pip that Python brings is too old to make a lock. */
+async function checkLocksHere(options: PrepareOptions, python: PythonRuntime): Promise<void> {
+  const version = await pipVersion(options, python);
+  if (isAtLeast(version, LOCKS)) return;
+  throw new StepFailure(
+    'dependency',
+    `pip ${version} of Python ${python.version} cannot lock packages: pip ${LOCKS.join('.')} or later is needed, which Python 3.11 and later bring; with a lock that was made elsewhere the version runs here too`,
+  );
+}
+
+async function pipVersion(options: PrepareOptions, { executable: command }: PythonRuntime): Promise<string> {
+  const what = 'A virtual environment could not be made';
+  return (await callManager({ command, args: ['-I', '-c', VERSION], cwd: options.cacheDir, what }, options)).trim();
+}
+
+function isAtLeast(version: string, [lowestMajor, lowestMinor]: readonly [number, number]): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > lowestMajor || (major === lowestMajor && minor >= lowestMinor);
+}
+
+// A virtual environment that is made in one folder and used in another.
+
+const SCRIPT_BYTES_MAX = 1024 * 1024;
+
+/** Its interpreter. */
+async function makeVenv(
+  folder: string,
+  options: PrepareOptions,
+  python: PythonRuntime,
+  flags: readonly string[] = [],
+): Promise<string> {
+  await mkdir(folder);
+  const what = 'A virtual environment could not be made';
+  await callManager({ command: python.executable, args: ['-m', 'venv', ...flags, folder], cwd: folder, what }, options);
+  return join(folder, 'bin', 'python');
+}
+
+/** Makes a finished environment ready to be moved to `final`. */
+async function settleVenv(folder: string, final: string, options: PrepareOptions): Promise<void> {
+  // Steps do not write compiled modules; a package without them would be compiled at each start. -S: the `.pth`
+  // files of packages are code that Python runs as it starts.
+  const compile = ['-I', '-S', '-m', 'compileall', '-q', '-s', folder, '-p', final, join(folder, 'lib')];
+  const command = join(folder, 'bin', 'python');
+  // Modules that do not compile (templates, another Python's syntax) make the whole command fail.
+  await callManager({ command, args: compile, cwd: folder, what: 'compileall' }, options).catch(() => {});
+  options.signal?.throwIfAborted();
+  const bin = join(folder, 'bin');
+  for (const name of await readdir(bin)) {
+    const file = join(bin, name);
+    // No one uses it by hand.
+    if (/^activate|^Activate/.test(name)) await rm(file);
+    else if (!/^python[\d.]*$/.test(name)) await renamePlaces(file, folder, final);
+  }
+}
+
+/** Scripts begin with the interpreter's absolute path. */
+async function renamePlaces(file: string, from: string, to: string): Promise<void> {
+  const info = await stat(file);
+  if (!info.isFile() || info.size > SCRIPT_BYTES_MAX) return;
+  const text = await readFile(file, 'latin1');
+  if (text.includes(from)) await writeFile(file, text.replaceAll(from, to), 'latin1');
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { CompiledMethod, MethodDependencies } from '@methods/method/compiled-method';
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '../prepared-environment.ts';
 import { type PythonRuntime, PythonRuntimes } from '../runners/python-runtime.ts';
+import { StepFailure } from '../step-failure.ts';
 import { type DependencyLock, lockBytes, readLock } from './dependency-lock.ts';
 import { ensureEnvironment, inTemporaryFolder } from './environment-store.ts';
 import { findCommand } from './find-command.ts';
 import { installNpm, lockNpm } from './npm-packages.ts';
 import { installPip, lockPip } from './pip-packages.ts';
 import type { PrepareOptions } from './prepare-options.ts';
-import { checkVersion } from './runtime-version.ts';
 
 export interface PreparedDependencies {
   readonly environment: PreparedEnvironment;
@@ -97,4 +97,18 @@ function environmentKey(lock: Uint8Array, python: PythonRuntime | null, allowScr
   const { platform, arch, versions } = process;
   const runtimes = [platform, arch, versions.node, python?.version ?? null, python?.executable ?? null, allowScripts];
   return createHash('sha256').update(lock).update(JSON.stringify(runtimes)).digest('hex');
+}
+
+// Compares the runtime of this machine with the lowest version a method asks for.
+
+/** Throws StepFailure of kind dependency when `has` (`20.19.2`) is lower than `needs` (`20`, `3.11`). */
+function checkVersion(runtime: string, has: string, needs: string): void {
+  const present = has.split('.').map(Number);
+  for (const [i, part] of needs.split('.').map(Number).entries()) {
+    const own = present[i] ?? 0;
+    if (own > part) return;
+    if (own < part) {
+      throw new StepFailure('dependency', `The method needs ${runtime} ${needs} or later; this worker has ${has}`);
+    }
+  }
 }

@@ -1,6 +1,7 @@
-// File values, and which of them are a run's own. A file value is a reference that the worker made: one written by a
-// caller, a person, a server or a step is data, and no path is ever read from it.
-import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+// File values, which of them are a run's own, and their media types. A file value is a reference that the worker made:
+// one written by a caller, a person, a server or a step is data, and no path is ever read from it.
+import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '@methods/method/json';
+import { StepFailure } from '../step-failure.ts';
 
 /** A file of the run: `path` is relative to the run's folder (`steps/<step>/files/<name>`), `sha256` is hex. */
 export interface FileValue extends JsonObject {
@@ -10,7 +11,7 @@ export interface FileValue extends JsonObject {
   readonly media_type: string;
 }
 
-export interface FileFacts {
+interface FileFacts {
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -41,4 +42,71 @@ export class KnownFiles {
     const known = this.facts.get(value.path);
     return known !== undefined && known.bytes === value.bytes && known.sha256 === value.sha256;
   }
+}
+
+// Refuses values from outside of the worker that name a file of the run: an answer of a server or a person, and values
+// of code other than the files it made or was given.
+
+interface Files {
+  has(value: JsonValue): boolean;
+}
+
+/** `made`: the references themselves, as the worker put them into the value. @throws StepFailure of kind out. */
+export function refuseNamedFiles(value: JsonValue, files: Files, made?: ReadonlySet<JsonValue>): void {
+  if (typeof value !== 'object' || value === null || made?.has(value) === true) return;
+  if (files.has(value)) {
+    throw new StepFailure('out', 'The out names a file of the run by its path; only the worker makes such references');
+  }
+  for (const member of Object.values(value)) refuseNamedFiles(member, files, made);
+}
+
+/**
+ * Replaces each file in `value` that code returns unchanged by the run's own reference. It is recognized by its
+ * content: the path that code saw is a place on this machine, and a returned path is never read.
+ */
+export function withGivenFiles(value: JsonValue, given: readonly FileValue[], made: Set<JsonValue>): JsonValue {
+  if (given.length === 0 || typeof value !== 'object' || value === null || made.has(value)) return value;
+  if (!isJsonObject(value)) return value.map((item) => withGivenFiles(item, given, made));
+  if (isFileShaped(value)) {
+    const name = nameOf(value.path);
+    const own = given.find((it) => it.sha256 === value.sha256 && it.bytes === value.bytes && nameOf(it.path) === name);
+    if (own !== undefined && value.path !== own.path) {
+      made.add(own);
+      return own;
+    }
+  }
+  return objectOf(Object.entries(value).map(([key, member]) => [key, withGivenFiles(member, given, made)] as const));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+// The media types of files that steps make, by their extension.
+
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.gif': 'image/gif',
+  '.gz': 'application/gzip',
+  '.htm': 'text/html',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webp': 'image/webp',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.xml': 'application/xml',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
+  '.zip': 'application/zip',
+};
+
+/** `extension` with its dot. */
+export function mediaTypeOf(extension: string): string {
+  return BY_EXTENSION[extension.toLowerCase()] ?? 'application/octet-stream';
 }

@@ -1,6 +1,5 @@
 // The files that a run's inputs name, on this worker: fetched when a step first needs them, checked against their hash,
 // and kept beside the run's folder, so that they are never saved with it.
-
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +7,9 @@ import type { FileId } from '@methods/base/ids';
 import { FolderHandle } from '@methods/content/folder/folder-handle';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 import { MemberNames } from '@methods/content/member-names';
+import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
+import { fileFields } from '@methods/method/typed-fields';
 import { StepFailure } from '../step-failure.ts';
 import { type FileValue, KnownFiles } from './file-value.ts';
 
@@ -125,5 +126,19 @@ async function writeChecked(folder: FolderHandle, file: FileValue, parts: AsyncI
   }
   if (bytes !== file.bytes || hash.digest('hex') !== file.sha256) {
     throw new StepFailure('input', `The file ${String(file.name)} arrived damaged`);
+  }
+}
+
+// The files among the inputs of a run, or of a method that it calls.
+
+/** @throws StepFailure of kind input for a file that is not one of the run's. */
+export function checkInputFiles(
+  method: Pick<CompiledMethod, 'inputSchema'>,
+  inputs: JsonObject,
+  files: { has(value: JsonValue): boolean },
+): void {
+  for (const { file, path } of fileFields(method.inputSchema, inputs)) {
+    if (!files.has(file))
+      throw new StepFailure('input', `The input ${path.join('.').slice(0, 100)} is not a file of the run`);
   }
 }

@@ -2,7 +2,7 @@
 import type { HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { type JsonObject, type JsonValue, nestsDeeperThan, objectOf } from '@methods/method/json';
-import { refuseNamedFiles } from '../files/named-files.ts';
+import { refuseNamedFiles } from '../files/file-value.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
 import { networkFailure } from './http-exchange.ts';

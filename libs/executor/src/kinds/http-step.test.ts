@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import { expression, http, literal, method, node, out } from '../hand-built-method.fixture.ts';
 import { RunFolder } from '../run-folder.ts';
 import { RunHarness } from '../run-harness.fixture.ts';
-import { stepKey } from '../step-key.ts';
+import { stepKey } from '../step-context.ts';
 import { answering, TestServer } from './http-server.fixture.ts';
 
 const id = { id: { type: 'string' } };

@@ -1,10 +1,9 @@
 // Runs an http step: one request with its deadline, and the values of its answer.
 import type { HttpStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
-import type { ActionEnd, StepContext } from '../step-context.ts';
-import { stepDeadline } from '../step-deadline.ts';
+import { stepDeadline } from '../run-stop.ts';
+import { type ActionEnd, type StepContext, stepKey } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
-import { stepKey } from '../step-key.ts';
 import { exchange } from './http-exchange.ts';
 import { buildRequest } from './http-request.ts';
 import { readResponse } from './http-response.ts';

@@ -1,13 +1,12 @@
 // Judges checks: all of a list are evaluated and recorded before the first failed one counts.
-import type { CompiledCheck } from '@methods/method/compiled-method';
+import type { CompiledCheck, CompiledStep } from '@methods/method/compiled-method';
 import { cutText, wellFormed } from '@methods/method/cut-text';
-import { evaluate, type Scope } from '@methods/method/evaluate';
+import { ExpressionError, evaluate, type Scope } from '@methods/method/evaluate';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
 import { wellFormedJson } from '@methods/method/lone-surrogates';
 import type { CheckRecord } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 import { StepFailure } from '../step-failure.ts';
-import { asFailure } from './failures.ts';
 
 /** Longer values are replaced by their size: a record must not hold a whole list. */
 const VALUE_CHARACTERS_MAX = 1000;
@@ -90,4 +89,21 @@ function shortened(value: JsonValue, mask: Mask): JsonValue {
   if (isJsonList(value) && value.length > VALUE_CHARACTERS_MAX) return `(a list of ${value.length})`;
   if (JSON.stringify(value).length <= VALUE_CHARACTERS_MAX) return mask.json(value);
   return isJsonList(value) ? `(a list of ${value.length})` : `(an object of ${Object.keys(value).length} fields)`;
+}
+
+// Any error of a step as one of the language's kinds with a message that is safe to keep.
+
+/** Any error as a step's failure, with the step's line where the error names none. */
+export function failureOf(error: unknown, step: CompiledStep): StepFailure {
+  const failure = asFailure(error);
+  return new StepFailure(failure.kind, failure.message, { line: step.line, ...failure.detail });
+}
+
+/** An error of no known kind is our own fault: its message could hold content and stays here. */
+export function asFailure(error: unknown): StepFailure {
+  if (error instanceof StepFailure) return error;
+  if (error instanceof ExpressionError) return new StepFailure('expression', error.message);
+  // The stack overflowed: a value nests too deep for a check or a text.
+  if (error instanceof RangeError) return new StepFailure('limit', 'A value nests too deep or is too large');
+  return new StepFailure('internal', 'The step could not be run');
 }

@@ -1,14 +1,18 @@
-// Turns the value of an action into a step's out: only declared fields, checked, bounded, and free of secrets.
+// Turns the value of an action into a step's out, and evaluates a method's `result`: only declared fields, checked,
+// bounded, and free of secrets.
 import { projectOut } from '@methods/method/check-value';
-import type { CompiledStep } from '@methods/method/compiled-method';
+import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import { wellFormed } from '@methods/method/cut-text';
-import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
+import { evaluate, type Scope } from '@methods/method/evaluate';
+import { type JsonObject, type JsonSchema, type JsonValue, objectOf } from '@methods/method/json';
 import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { fileFields, secretFields } from '@methods/method/typed-fields';
 import type { RunFolder } from '../run-folder.ts';
+import type { RunError } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 import type { RunMask } from '../secrets/run-mask.ts';
 import { StepFailure } from '../step-failure.ts';
+import { asFailure } from './checks.ts';
 
 export interface StepOut {
   /** The value that later steps see. */
@@ -83,4 +87,31 @@ export function boundedOut(step: CompiledStep, value: JsonValue, mask: Mask): St
     if (secret !== null) throw new StepFailure('secret', `out contains the secret ${secret}`);
   }
   return { value, json, dropped: [] };
+}
+
+const RESULT_BYTES_MAX = 1024 * 1024;
+
+/** Evaluates a method's `result` once all steps are through. */
+export function resultOf(method: CompiledMethod, scope: Scope, mask: Mask): { value: JsonObject } | RunError {
+  let value: JsonObject;
+  try {
+    value = objectOf([...method.result].map(([name, entry]) => [name, evaluate(entry, scope)] as const));
+  } catch (error) {
+    const failure = asFailure(error);
+    return { code: 'result_invalid', kind: failure.kind, message: mask.text(failure.message) };
+  }
+  const json = JSON.stringify(value);
+  if (json.length * 3 > RESULT_BYTES_MAX && Buffer.byteLength(json) > RESULT_BYTES_MAX) {
+    return { code: 'result_invalid', kind: 'limit', message: 'The result is larger than 1 MiB; use a file' };
+  }
+  const half = loneSurrogateIn(value, json);
+  if (half !== null) {
+    const message = `The result holds half of a character at ${mask.text(half)} (a lone surrogate), which is not text`;
+    return { code: 'result_invalid', kind: 'out', message };
+  }
+  const secret = mask.finds(json);
+  if (secret !== null) {
+    return { code: 'result_invalid', kind: 'secret', message: `The result contains the secret ${secret}` };
+  }
+  return { value };
 }

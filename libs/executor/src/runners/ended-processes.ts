@@ -1,6 +1,6 @@
-// Ends the processes of a step and waits until they are gone, so that nothing the step started can change its files
-// while they are collected.
-import type { Clock } from '@methods/base/clock';
+// Ends the processes of a step, also those that left its process group, and waits until they are gone, so that nothing
+// the step started can change its files while they are collected.
+import type { Clock, Timer } from '@methods/base/clock';
 import { groupMembers, processesOfFolder, readProcessTable } from './process-table.ts';
 import type { SandboxInit } from './sandbox-init.ts';
 
@@ -9,7 +9,7 @@ const GONE_MS_MAX = 5000;
 const LOOK_EVERY_MS = 2;
 
 /** The processes of a runner without a sandbox, as far as the process table shows them. */
-export interface LooseProcesses {
+interface LooseProcesses {
   /** The group's first process, which may be gone. */
   readonly leader: number;
   /** The folder that their environment names. */
@@ -64,4 +64,41 @@ function ended(clock: Clock, attempt: () => boolean): Promise<boolean> {
     };
     look();
   });
+}
+
+const EVERY_MS = 250;
+
+/**
+ * Ends processes that left their step's process group to outlive it; they still carry the step's folder in their
+ * environment. Each search reads the whole process table, so one search serves all steps that ended since the last.
+ */
+export class EscapedProcesses {
+  private readonly folders = new Set<string>();
+  private timer: Timer | null = null;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** `workDir`: the working folder of a runner that is gone. */
+  endLater(workDir: string): void {
+    this.folders.add(workDir);
+    this.timer ??= this.clock.after(EVERY_MS, () => this.endNow());
+  }
+
+  /** Runs at the latest when the worker stops. */
+  endNow(): void {
+    this.timer?.cancel();
+    this.timer = null;
+    if (this.folders.size === 0) return;
+    const table = readProcessTable();
+    for (const folder of this.folders) {
+      for (const pid of processesOfFolder(table, folder)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It ended meanwhile.
+        }
+      }
+    }
+    this.folders.clear();
+  }
 }

@@ -8,15 +8,13 @@ import { ExchangeFolder } from './exchange-folder.ts';
 import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import { QueuedSteps } from './queued-steps.ts';
-import type { RunnerOptions, WarmRunner } from './runner.ts';
-import { deathFailure } from './runner-death.ts';
+import { deathFailure, type RunnerOptions, type WarmRunner } from './runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
-import { stepUserOf } from './runner-launch.ts';
+import { startWarmChild, stepUserOf } from './runner-launch.ts';
 import type { RunnerOutput } from './runner-output.ts';
 import { type ContinueMessage, type EndMessage, readRunnerMessage } from './runner-protocol.ts';
 import { asStepFailure, collectFiles, FILES_FAILED, failedWith, RunningStep, type StepTime } from './running-step.ts';
 import { StepLines } from './step-lines.ts';
-import { startWarmChild } from './warm-child.ts';
 
 const CONTINUE = `${JSON.stringify({ t: 'continue' } satisfies ContinueMessage)}\n`;
 const REPLACED = new StepFailure('internal', 'The runner was replaced');

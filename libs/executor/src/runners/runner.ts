@@ -1,7 +1,8 @@
 // A runner, warm or not, as the pool sees it.
 import type { Clock } from '@methods/base/clock';
 import type { Isolation } from '../isolation.ts';
-import type { StepFailure } from '../step-failure.ts';
+import { StepFailure } from '../step-failure.ts';
+import { memoryFailure } from './process-watch.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
 export interface Runner {
@@ -64,4 +65,22 @@ export interface RunnerOptions {
   readonly onRetired: (runner: Runner) => void;
   /** Called once when the process is gone; `workDir` is about to be removed. */
   readonly onExit: (runner: Runner, pid: number | undefined, workDir: string) => void;
+}
+
+// Explains a process's end: why did it exit while a step ran in it?
+
+/** `stderr`: the end of the process's output; the engine reports a full heap there. */
+export function deathFailure(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderr: string,
+  memoryMb: number,
+): StepFailure {
+  if (/heap out of memory|Array buffer allocation failed|Zone/.test(stderr) && (signal === 'SIGABRT' || code === 134)) {
+    return memoryFailure(memoryMb);
+  }
+  if (signal === 'SIGKILL') return new StepFailure('memory', 'The process was killed, most likely for lack of memory');
+  if (signal !== null) return new StepFailure('exit', `The process ended by ${signal}`);
+  if (code === null) return new StepFailure('internal', 'The process could not be started');
+  return new StepFailure('exit', `The step ended its process with exit code ${code}`, { code });
 }

@@ -3,19 +3,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CodeBlock } from '@methods/method/compiled-method';
+import { cutText } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { isFileShaped } from '../files/file-value.ts';
 import { StepFailure } from '../step-failure.ts';
 import { ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import type { ProcessWatch } from './process-watch.ts';
-import type { Runner, RunnerOptions } from './runner.ts';
-import { deathFailure } from './runner-death.ts';
+import { deathFailure, type Runner, type RunnerOptions } from './runner.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
 import { launchOf, stepUserOf } from './runner-launch.ts';
 import { type RunnerError, readRunnerMessage } from './runner-protocol.ts';
 import { asStepFailure, collectFiles, FILES_FAILED, RunningStep } from './running-step.ts';
-import { shellFault } from './shell-fault.ts';
-import { shellVariables } from './shell-variables.ts';
 
 export class ShellProcess implements Runner {
   sinceMs: number;
@@ -177,4 +176,70 @@ function onItsLines({ code, line }: CodeBlock): string {
 
 function namesFile(out: JsonObject): boolean {
   return Object.values(out).some((value) => isJsonObject(value) && typeof value.$file === 'string');
+}
+
+// Explains why a shell step ended with an exit code: bash's output names the line, and shows whether bash could parse
+// the code.
+
+const LAST_LINE_CHARACTERS_MAX = 500;
+const LAST_LINE_KEPT_MAX = 4000;
+
+/**
+ * `line`: where a command failed, as reported by the shell's trap. `stderr`: the end of the output, already masked: a
+ * secret could not be found in a single line of it.
+ */
+function shellFault(step: string, code: number, stderr: string, line: number | undefined): StepFailure {
+  const place = new RegExp(`\\.\\./code/(?:${step}|lib)\\.sh: line (\\d+): (.*)`, 'g');
+  for (const [, at, message = ''] of stderr.matchAll(place)) {
+    if (/^(syntax error|unexpected EOF)/.test(message)) return new StepFailure('syntax', message, { line: Number(at) });
+  }
+  const last = [...stderr.matchAll(place)].at(-1);
+  const told = line ?? (last === undefined ? undefined : Number(last[1]));
+  const lines = stderr.trim().split('\n');
+  // Drops the rest of a line whose beginning was not kept: it could be a part of a secret.
+  const end = lines.length === 1 && stderr.length > LAST_LINE_KEPT_MAX ? '' : (lines.at(-1) ?? '');
+  const shown = cutText(end.replace(/^\.\.\/code\/\w+\.sh: line \d+: /, ''), LAST_LINE_CHARACTERS_MAX);
+  const message = `The step ended with exit code ${code}${shown === '' ? '' : `: ${shown}`}`;
+  return new StepFailure('exit', message, { code, ...(told === undefined ? {} : { line: told }) });
+}
+
+// Converts the values of a shell step to environment variables.
+
+/** Longer values exist only in the file `$STEP_IN`. */
+const VARIABLE_BYTES_MAX = 64 * 1024;
+/** For all together; the system refuses to start a process with much more. */
+const VARIABLES_BYTES_MAX = 1024 * 1024;
+
+/**
+ * `files`: the paths under which the worker provides files. Text is kept, files become their path, null becomes empty,
+ * other values become JSON. Throws a StepFailure of kind input.
+ */
+function shellVariables(
+  names: readonly string[],
+  values: readonly JsonValue[],
+  files: ReadonlySet<string>,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  let bytesTotal = 0;
+  for (const [i, name] of names.entries()) {
+    const text = variableText(values[i] ?? null, files);
+    if (text.includes('\0')) {
+      throw new StepFailure(
+        'input',
+        `The value of ${name} contains a NUL character, which an environment variable cannot hold`,
+      );
+    }
+    const bytes = Buffer.byteLength(text);
+    if (bytes > VARIABLE_BYTES_MAX || bytesTotal + bytes > VARIABLES_BYTES_MAX) continue;
+    bytesTotal += bytes;
+    variables[name] = text;
+  }
+  return variables;
+}
+
+function variableText(value: JsonValue, files: ReadonlySet<string>): string {
+  if (value === null) return '';
+  if (typeof value === 'string') return value;
+  if (isFileShaped(value) && files.has(value.path)) return value.path;
+  return JSON.stringify(value);
 }

@@ -3,7 +3,9 @@
 // own, takes half the time of one for all.
 import type { Form, FormKind } from './secret-forms.ts';
 import {
+  charactersBack,
   DIGITS,
+  digitsBack,
   HEX,
   IS_BLANK,
   IS_BREAK,
@@ -15,8 +17,8 @@ import {
   KEEPS_DIGITS,
   KEEPS_HEX,
   MARKS,
+  numbersBack,
 } from './unit-classes.ts';
-import { charactersBack, digitsBack, numbersBack } from './units-back.ts';
 
 const SLOT_SHIFT = 32 - 14;
 const SPREAD = 0x9e3779b1;

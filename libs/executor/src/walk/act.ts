@@ -1,20 +1,18 @@
 // Runs a step that acts on the world: `require`, then tries until one succeeds or none is left, each with `ensure`.
-import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
-import type { Scope } from '@methods/method/evaluate';
+import type { CodeStep, HttpStep, Retry } from '@methods/method/compiled-method';
+import { evaluate, type Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { onlyComputes, runCodeStep } from '../code-step.ts';
 import { runHttpStep } from '../kinds/http-step.ts';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
-import { failedCheck } from '../records/checks.ts';
-import { failureOf } from '../records/failures.ts';
+import { failedCheck, failureOf } from '../records/checks.ts';
 import { type StepOut, stepOut } from '../records/step-out.ts';
 import type { CheckRecord, StepLog, StepTry } from '../run-outcome.ts';
 import type { ActionEnd, StepContext } from '../step-context.ts';
 import { maskedEvent } from '../step-event.ts';
-import type { StepFailure } from '../step-failure.ts';
+import type { ErrorKind, StepFailure } from '../step-failure.ts';
 import { resumption } from './interruption.ts';
 import type { Turn } from './place.ts';
-import { retryDelayMs } from './retry-delay.ts';
 import { substitutionOf } from './substitution.ts';
 import type { Walk } from './walk.ts';
 import { STOPPED, type Walked } from './walk-end.ts';
@@ -151,4 +149,39 @@ function contextOf(walk: Walk, step: ActingStep, { place, path }: Turn, tryNumbe
 
 function after({ place }: Turn, out: JsonValue, { response }: ActionEnd): Scope {
   return { ...place.scope, out, ...(response === undefined ? {} : { response }) };
+}
+
+// Whether a failed try is followed by another, and when.
+
+/** Failures that pass by themselves. */
+const PASSING: ReadonlySet<ErrorKind> = new Set(['exit', 'exception', 'timeout', 'network']);
+const JITTER = 0.2;
+
+/** Null: no more tries. Throws what the condition throws. `random`: 0 to 1. */
+function retryDelayMs(
+  retry: Retry | null,
+  triesMade: number,
+  failure: StepFailure,
+  scope: Scope,
+  random: () => number,
+): number | null {
+  if (retry === null || triesMade > retry.triesMore) return null;
+  if (!isWanted(retry, failure, scope)) return null;
+  const { retryAfterMs } = failure.detail;
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, retry.maxDelayMs);
+  const delayMs = Math.min(retry.delayMs * retry.factor ** (triesMade - 1), retry.maxDelayMs);
+  // Tries that failed together must not be repeated together.
+  return Math.round(delayMs * (1 + JITTER * (2 * random() - 1)));
+}
+
+function isWanted({ condition }: Retry, failure: StepFailure, scope: Scope): boolean {
+  const { kind, message, detail } = failure;
+  const { status = null, code = null, retry, answer } = detail;
+  if (condition !== null) {
+    const { headers = {}, body = null } = answer ?? {};
+    return evaluate(condition, { ...scope, error: { kind, message, status, code, headers, body } }) === true;
+  }
+  if (retry !== undefined) return retry;
+  if (kind !== 'http') return PASSING.has(kind);
+  return status === 408 || status === 425 || status === 429 || (status !== null && status >= 500);
 }

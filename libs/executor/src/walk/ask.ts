@@ -2,7 +2,7 @@
 import type { RefusedAnswer } from '@methods/method/answer-checks';
 import type { AskStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
-import { refuseNamedFiles } from '../files/named-files.ts';
+import { refuseNamedFiles } from '../files/file-value.ts';
 import { questionOf } from '../kinds/ask-step.ts';
 import { failedCheck } from '../records/checks.ts';
 import { stepOut } from '../records/step-out.ts';

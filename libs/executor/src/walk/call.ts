@@ -5,7 +5,7 @@ import type { CallStep, CallTarget, CompiledMethod } from '@methods/method/compi
 import { evaluate } from '@methods/method/evaluate';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
 import { withFileReferences } from '@methods/method/types/file-schema';
-import { checkInputFiles } from '../files/input-files.ts';
+import { checkInputFiles } from '../files/input-folder.ts';
 import { failedCheck } from '../records/checks.ts';
 import { StepRecorder } from '../records/step-record.ts';
 import type { RunFolder } from '../run-folder.ts';

@@ -2,7 +2,7 @@
 import type { CompiledCheck } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { failedCheck, judge } from '../records/checks.ts';
-import { resultOf } from '../records/run-result.ts';
+import { resultOf } from '../records/step-out.ts';
 import type { RunError, RunErrorCode } from '../run-outcome.ts';
 import type { ErrorKind } from '../step-failure.ts';
 import { newBudget, type Place } from './place.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '@methods/method/json';
+import type { RunObserver } from '../journal-events.ts';
 import { RunHarness } from '../run-harness.fixture.ts';
-import type { RunObserver } from '../run-observer.ts';
 import { methodOf } from './attempts.fixture.ts';
 
 let harness: RunHarness;

@@ -3,8 +3,7 @@
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { onlyComputes } from '../code-step.ts';
-import { failedCheck, judge } from '../records/checks.ts';
-import { failureOf } from '../records/failures.ts';
+import { failedCheck, failureOf, judge } from '../records/checks.ts';
 import { type StepOut, stepOut } from '../records/step-out.ts';
 import type { Begun, RecordParts } from '../records/step-record.ts';
 import type { CheckRecord } from '../run-outcome.ts';

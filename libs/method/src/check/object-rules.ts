@@ -1,9 +1,8 @@
 // Owns the rules on objects.
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '../json.ts';
 import { numberOf, partOf } from '../types/schema-keywords.ts';
-import type { Meter } from './effort.ts';
+import { boundedPattern, type Meter } from './effort.ts';
 import type { MissedRule } from './finding-sink.ts';
-import { boundedPattern } from './pattern-work.ts';
 import type { Rule, SchemaBook, SchemaNode } from './schema-node.ts';
 import type { Check } from './value-check-run.ts';
 

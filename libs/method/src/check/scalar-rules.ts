@@ -3,8 +3,7 @@ import { isJsonList, type JsonObject, type JsonValue, ownField } from '../json.t
 import { hasFormat } from '../types/formats.ts';
 import { numberOf } from '../types/schema-keywords.ts';
 import { DistinctValues } from './distinct-values.ts';
-import type { Meter } from './effort.ts';
-import { boundedPattern } from './pattern-work.ts';
+import { boundedPattern, type Meter } from './effort.ts';
 import type { Rule } from './schema-node.ts';
 import type { Check } from './value-check-run.ts';
 

@@ -1,8 +1,11 @@
 // Owns schemas made ready for checks: each part is read once, at its first use, and its references are followed.
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
 import { canonicalText } from './canonical-text.ts';
+import { combiningRules } from './combining-rules.ts';
 import type { Meter } from './effort.ts';
-import { rulesOf } from './schema-rules.ts';
+import { listRules, unevaluatedItemsRule } from './list-rules.ts';
+import { objectRules, unevaluatedFieldsRule } from './object-rules.ts';
+import { numberRules, textRules, valueRules } from './scalar-rules.ts';
 import type { Check } from './value-check-run.ts';
 
 /** Kinds of JSON values, as bits. A whole number is both a number and an integer. */
@@ -22,7 +25,7 @@ export interface Rules {
   readonly tracks: boolean;
 }
 
-export interface Fallback {
+interface Fallback {
   readonly name: string;
   readonly value: JsonValue;
   /** Bytes of `"name":value,`. */
@@ -30,7 +33,7 @@ export interface Fallback {
 }
 
 /** The rules of a schema for its objects or lists: for defaults and projection, which ignore other keywords. */
-export interface Ruling {
+interface Ruling {
   readonly items: SchemaNode | null;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly required: ReadonlySet<string>;
@@ -182,4 +185,36 @@ function rulingOf(schema: JsonObject, book: SchemaBook, meter: Meter): Ruling {
     others: others === false ? false : nodeAt(others),
     fallbacks,
   };
+}
+
+// The turn of a schema into its rules, sorted by the kinds of values they judge.
+
+const STEPS_A_KEYWORD = 20;
+const STEPS_AN_ENTRY = 16;
+
+const NEVER: Rule = (_, check) => check.miss({ code: 'not', message: 'must NOT be valid' });
+const NONE = { text: [], number: [], list: [], object: [], scalar: [], tracks: false };
+const REFUSED = { text: [NEVER], number: [NEVER], list: [NEVER], object: [NEVER], scalar: [NEVER], tracks: false };
+
+/** An invalid schema allows nothing, as `false` does. */
+function rulesOf(schema: JsonValue, book: SchemaBook, meter: Meter): Rules {
+  if (schema === true) return NONE;
+  if (!isJsonObject(schema)) return REFUSED;
+  for (const value of Object.values(schema)) meter.charge(STEPS_A_KEYWORD + STEPS_AN_ENTRY * sizeOf(value));
+  const every = [...valueRules(schema, meter), ...combiningRules(schema, book)];
+  const unevaluatedItems = unevaluatedItemsRule(schema, book);
+  const unevaluatedFields = unevaluatedFieldsRule(schema, book);
+  return {
+    scalar: every,
+    text: [...textRules(schema), ...every],
+    number: [...numberRules(schema), ...every],
+    // Last: it asks what all the others have looked at.
+    list: [...listRules(schema, book), ...every, ...unevaluatedItems],
+    object: [...objectRules(schema, book), ...every, ...unevaluatedFields],
+    tracks: unevaluatedItems.length + unevaluatedFields.length > 0,
+  };
+}
+
+function sizeOf(value: JsonValue): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }

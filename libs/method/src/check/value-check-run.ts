@@ -2,7 +2,6 @@
 import { isJsonList, type JsonValue } from '../json.ts';
 import { CANDIDATES_MAX } from '../source/did-you-mean.ts';
 import { Meter, tooCostly } from './effort.ts';
-import { Evaluated } from './evaluated.ts';
 import type { FindingSink, MissedRule } from './finding-sink.ts';
 import { KIND, type Rule, type Rules, type SchemaNode } from './schema-node.ts';
 
@@ -136,5 +135,22 @@ function kindOf(value: JsonValue): number {
       return KIND.boolean;
     default:
       return value === null ? KIND.null : isJsonList(value) ? KIND.array : KIND.object;
+  }
+}
+
+/**
+ * Which fields and items the schemas at one place have looked at: what `unevaluatedProperties` and
+ * `unevaluatedItems` skip.
+ */
+class Evaluated {
+  /** Items before this index. */
+  itemsBefore = 0;
+  readonly items = new Set<number>();
+  readonly fields = new Set<string>();
+
+  add(other: Evaluated): void {
+    this.itemsBefore = Math.max(this.itemsBefore, other.itemsBefore);
+    for (const index of other.items) this.items.add(index);
+    for (const name of other.fields) this.fields.add(name);
   }
 }

@@ -3,8 +3,37 @@ import type { ExactPackage, MethodDependencies } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceEntry, type SourceMap } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
-import { DEPENDENCY_KEYS } from './dependency-keys.ts';
-import { NPM, type PackageNotation, PIP } from './exact-packages.ts';
+import type { KeyTable } from '../structure/keys.ts';
+
+/** The keys of `dependencies` and `lib`, and the words of other languages for them. */
+export const DEPENDENCY_KEYS: KeyTable = {
+  what: 'dependencies',
+  keys: ['node', 'python', 'npm', 'pip', 'commands'],
+  foreign: new Map([
+    ['packages', 'npm'],
+    ['yarn', 'npm'],
+    ['pypi', 'pip'],
+    ['requirements', 'pip'],
+    ['apt', 'commands'],
+    ['tools', 'commands'],
+    ['shell', 'commands'],
+    ['bins', 'commands'],
+  ]),
+  extensible: false,
+};
+
+export const LIB_KEYS: KeyTable = {
+  what: 'lib',
+  keys: ['node', 'python', 'shell'],
+  foreign: new Map([
+    ['bash', 'shell'],
+    ['sh', 'shell'],
+    ['js', 'node'],
+    ['javascript', 'node'],
+    ['py', 'python'],
+  ]),
+  extensible: false,
+};
 
 const ENTRIES_MAX = 100;
 // No registry has packages with longer names; the patterns never see them.
@@ -95,4 +124,57 @@ function* itemsOf(findings: Findings, map: SourceMap | undefined, key: string, e
   for (const [index, item] of entry.value.items.slice(0, ENTRIES_MAX).entries()) {
     yield { text: item.kind === 'scalar' ? item.text : '', path: `${at}[${index}]`, range: item.range };
   }
+}
+
+/** The notation of packages at an exact version: `stripe@17.5.0` for npm, `pandas==2.2.3` for pip. */
+interface PackageNotation {
+  /** Parts of an entry; undefined when it names no package at all. An empty version means none was given. */
+  readonly split: (text: string) => ExactPackage | undefined;
+  readonly isExact: (version: string) => boolean;
+  /** The name under which two entries are the same package. */
+  readonly sameAs: (name: string) => string;
+  readonly example: string;
+  /** The separator of name and version. */
+  readonly mark: string;
+}
+
+// Names and versions become arguments of an installer, so nothing that starts with - or holds a path, URL or space passes.
+const NPM_NAME = /^(?:@[a-z0-9][a-z0-9._~-]{0,100}\/)?[a-z0-9][a-z0-9._~-]{0,100}$/;
+// Semantic Versioning 2.0.0, without build metadata: registries drop it.
+const NPM_VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z-]{1,40}(?:\.[0-9A-Za-z-]{1,40}){0,9})?$/;
+// PEP 508 names with extras, PEP 440 versions.
+const PIP_NAME =
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[[A-Za-z0-9](?:[A-Za-z0-9._-]{0,40})(?:,[A-Za-z0-9][A-Za-z0-9._-]{0,40}){0,9}\])?$/;
+const PIP_VERSION =
+  /^(?:\d{1,4}!)?\d{1,9}(?:\.\d{1,9}){0,5}(?:(?:a|b|rc)\d{1,9})?(?:\.post\d{1,9})?(?:\.dev\d{1,9})?(?:\+[a-z0-9]{1,20}(?:[._-][a-z0-9]{1,20}){0,5})?$/;
+
+const NPM: PackageNotation = {
+  split: (text) => {
+    const at = text.indexOf('@', 1);
+    return parts(NPM_NAME, at < 0 ? text : text.slice(0, at), at < 0 ? '' : text.slice(at + 1));
+  },
+  isExact: (version) => NPM_VERSION.test(version),
+  sameAs: (name) => name,
+  example: 'stripe@17.5.0',
+  mark: '@',
+};
+
+const PIP: PackageNotation = {
+  split: (text) => {
+    // Every operator of PEP 440, so that `pandas>=2` is distinguished from an unknown name.
+    const end = /[=<>~!\s]/.exec(text)?.index ?? text.length;
+    return parts(PIP_NAME, text.slice(0, end), text.slice(end).replace(/^\s*==\s*(?![=\s])/, ''));
+  },
+  isExact: (version) => PIP_VERSION.test(version),
+  sameAs: (name) =>
+    name
+      .replace(/\[.*/, '')
+      .toLowerCase()
+      .replace(/[._-]+/g, '-'),
+  example: 'pandas==2.2.3',
+  mark: '==',
+};
+
+function parts(pattern: RegExp, name: string, version: string): ExactPackage | undefined {
+  return pattern.test(name) ? { name, version } : undefined;
 }

@@ -3,8 +3,8 @@ import type { CodeBlock, CodeLanguage } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceEntry, stringOf } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
-import { checkSyntax } from '../structure/kinds/check-syntax.ts';
-import { LIB_KEYS } from './dependency-keys.ts';
+import { checkSyntax } from '../structure/kinds/read-code.ts';
+import { LIB_KEYS } from './read-dependencies.ts';
 
 const CODE_BYTES_MAX = 65_536;
 const LANGUAGES: readonly CodeLanguage[] = ['node', 'python', 'shell'];

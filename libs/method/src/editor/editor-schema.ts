@@ -1,6 +1,6 @@
 // Owns the JSON Schema that editors use to complete and check `.method` files. It knows keys, shapes and descriptions;
 // names, types and expressions are the compiler's.
-import { DEPENDENCY_KEYS, LIB_KEYS } from '../dependencies/dependency-keys.ts';
+import { DEPENDENCY_KEYS, LIB_KEYS } from '../dependencies/read-dependencies.ts';
 import type { JsonObject, JsonSchema } from '../json.ts';
 import { METHOD_KEYS, METHOD_LIMIT_KEYS } from '../structure/keys.ts';
 import { EXPECT_KEYS, STATUSES, TEST_KEYS } from '../tests-section/test-keys.ts';

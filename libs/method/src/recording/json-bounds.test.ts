@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { isWithinBounds } from './json-bounds.ts';
+import { isWithinBounds } from './compile-recording.ts';
 
 test('JSON that nests within 200 levels and holds few values may be parsed', () => {
   for (const json of ['', '{}', '[1,{"a":[2]}]', `${'['.repeat(200)}${']'.repeat(200)}`]) {

@@ -1,9 +1,11 @@
 // Owns reading node code without running it: whether it parses as the runner executes it, as the body of a strict async
 // function with its values as parameters and its imports at the top of a module.
 import { type FunctionExpression, Parser } from 'acorn';
+import { rangeInside, type SourceScalar } from '../source/source-node.ts';
+import type { Range, SourceText } from '../source/source-text.ts';
 
 /** Offset in the code; `message` in acorn's words. */
-export interface CodeFault {
+interface CodeFault {
   readonly at: number;
   readonly message: string;
 }
@@ -135,4 +137,26 @@ function faultOf(error: unknown, headLength: number, codeLength: number): CodeFa
   const message = said.startsWith('Not enough stack') ? TOO_DEEP : said.slice(0, MESSAGE_CHARACTERS_MAX);
   const at = Math.max(0, position - headLength);
   return at > codeLength ? { at: codeLength, message: ENDS_EARLY } : { at, message };
+}
+
+// The places of code in its source: a line and column of the code become those of the file, which indents it.
+
+/** The one character at an offset of a scalar's text; the whole scalar where its characters are not those of the file. */
+export function rangeOfCode(source: SourceText, scalar: SourceScalar, at: number): Range {
+  if (scalar.textAt !== null) return rangeInside(scalar, at, at + 1);
+  const before = scalar.text.slice(0, at).split('\n');
+  const line = scalar.text.split('\n')[before.length - 1] ?? '';
+  const first = source.positionOf(scalar.contentAt).line;
+  const indent = indentOf(source, line, first + before.length - 1);
+  if (indent === null) return scalar.range;
+  const start = source.offsetOf(first + before.length - 1, 1 + indent + (before.at(-1)?.length ?? 0));
+  return [start, start + 1];
+}
+
+/** Characters before a line of code on its line of the file; null: that line does not hold it as it is. */
+export function indentOf(source: SourceText, codeLine: string, line: number): number | null {
+  const text = source.lineAt(source.offsetOf(line, 1)).replace(/\r$/, '');
+  if (codeLine === '') return text.trim() === '' ? 0 : null;
+  const at = text.lastIndexOf(codeLine);
+  return at < 0 ? null : at;
 }

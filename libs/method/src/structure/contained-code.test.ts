@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { isContainedNodeCode } from './contained-code.ts';
+import { isContainedNodeCode } from './computing-code.ts';
 
 const contained = [
   'return { doubled: n * 2 }',

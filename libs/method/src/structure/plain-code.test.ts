@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPlainNodeCode } from './plain-code.ts';
+import { isPlainNodeCode } from './computing-code.ts';
 
 const plain = [
   'return { doubled: n * 2 }',

@@ -1,5 +1,4 @@
-// Owns the header of a method: its format and its name.
-
+// Owns the header of a method: its format, its name, and the `title` and `description` that people read.
 import { hintNearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
 import { METHOD_NAME } from '../source/names.ts';
@@ -39,4 +38,31 @@ export function readName(findings: Findings, map: SourceMap): string {
     hint: 'small letters, digits and -, 2 to 64 characters; words for people go to title',
   });
   return '';
+}
+
+const TITLE_CHARACTERS_MAX = 200;
+
+/** `title` and `description`: plain text and Markdown for people. */
+interface Words {
+  readonly title?: string;
+  readonly description?: string;
+}
+
+/** Reads both keys of a mapping; absent ones stay absent. */
+export function readWords(findings: Findings, map: SourceMap, path: string): Words {
+  const words: { title?: string; description?: string } = {};
+  for (const key of ['title', 'description'] as const) {
+    const entry = map.entries.get(key);
+    if (!entry) continue;
+    const at = path === '' ? key : `${path}.${key}`;
+    const text = entry.value.kind === 'scalar' ? entry.value.text.trim() : '';
+    if (text === '')
+      findings.add('M104', `${key} is text`, at, entry.value.range, { hint: `write it, or remove ${key}` });
+    else if (key === 'title' && text.length > TITLE_CHARACTERS_MAX) {
+      findings.add('M803', `a title has at most ${TITLE_CHARACTERS_MAX} characters`, at, entry.value.range, {
+        hint: 'longer words go to description',
+      });
+    } else words[key] = text;
+  }
+  return words;
 }

@@ -2,11 +2,10 @@
 import type { MethodLimits, StepKind, StepLimits } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceMap, type SourceNode } from '../source/source-node.ts';
-import { checkKeys } from './check-keys.ts';
+import { checkKeys, readWord } from './check-keys.ts';
 import { durationText } from './duration.ts';
 import { type KeyTable, METHOD_LIMIT_KEYS, STEP_LIMIT_KEYS } from './keys.ts';
 import { type GivenDuration, readCount, readDuration } from './read-amount.ts';
-import { readWord } from './read-word.ts';
 
 const DAY_MS = 86_400_000;
 const KIB = 1_024;

@@ -1,16 +1,31 @@
 // Owns the context of reading one step: its method, the steps it can read, and the facts known at its place.
 import type { CodeBlock, CodeLanguage, CompiledStep, OutFields } from '../compiled-method.ts';
 import type { Root } from '../expression/compile-expression.ts';
+import type { JsonSchema } from '../json.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceMap } from '../source/source-node.ts';
 import type { SchemaWriter } from '../types/json-schema.ts';
 import type { TypeReader } from '../types/read-type.ts';
 import type { Field, ObjectType } from '../types/type.ts';
 import type { ValueFit } from '../types/value-fit.ts';
-import type { Callees } from './callee.ts';
 import type { DeclaredSecrets } from './declared-secrets.ts';
 import type { GivenLimits } from './read-limits.ts';
 import type { ValuePlace, ValueReader } from './read-value.ts';
+
+// What a caller knows of the methods it calls.
+
+/** The interface of a called method: its compiled `inputSchema` and `resultSchema`. */
+export interface Callee {
+  readonly inputSchema: JsonSchema;
+  readonly resultSchema: JsonSchema;
+}
+
+/**
+ * Finds a called method by the target as it is written (`wf_…`, `wf_…@ver_…`, `wf_…@published`, `./file.method`).
+ * `missing`: there is none (M514); `cycle`, `too_deep`: it calls this method again, or calls nest deeper than 5 (M515);
+ * undefined: not known here, so the call is not checked. Must not throw.
+ */
+export type Callees = (target: string) => Callee | 'missing' | 'cycle' | 'too_deep' | undefined;
 
 /** The method, as seen from one list of steps. Inner lists get a copy with a scope of their own. */
 export interface MethodContext {

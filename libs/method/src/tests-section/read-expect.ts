@@ -2,8 +2,7 @@
 import type { TestExpectation } from '../compiled-method.ts';
 import { hintNearest } from '../source/did-you-mean.ts';
 import { jsonOf, type SourceEntry, type SourceMap } from '../source/source-node.ts';
-import { checkKeys } from '../structure/check-keys.ts';
-import { readWord } from '../structure/read-word.ts';
+import { checkKeys, readWord } from '../structure/check-keys.ts';
 import { type MethodContext, placeOf } from '../structure/step-context.ts';
 import { readChecks } from '../structure/steps/read-checks.ts';
 import { afterScope } from '../structure/steps/step-scope.ts';

@@ -1,11 +1,10 @@
 // Owns the replacements of the world in a test: mocked steps and answers to questions, by the path of their step.
 import type { JsonValue } from '../json.ts';
 import { isEmptyNode, jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
-import { checkKeys } from '../structure/check-keys.ts';
+import { checkKeys, readWord } from '../structure/check-keys.ts';
 import { ERROR_KINDS } from '../structure/error-kinds.ts';
 import { readCount } from '../structure/read-amount.ts';
-import { readWord } from '../structure/read-word.ts';
-import { type IndexedStep, type NamedStep } from './step-index.ts';
+import type { IndexedStep, NamedStep } from './step-index.ts';
 import { entriesOrReport, reportMisfit, type TestContext } from './test-context.ts';
 import { MOCK_ERROR_KEYS } from './test-keys.ts';
 

@@ -1,5 +1,6 @@
 // Owns the upgrade of a workflow/1 file to a method/2 text. The same bytes always give the same text.
 import { createHash } from 'node:crypto';
+import { Lexer } from 'yaml';
 import { compileMethod } from '../compile.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { writeMethodText } from '../draft/method-text.ts';
@@ -9,12 +10,11 @@ import { type JsonObject, type JsonValue, objectOf } from '../json.ts';
 import { Findings } from '../source/findings.ts';
 import { readYaml } from '../source/read-yaml.ts';
 import { decodeSource, SourceText } from '../source/source-text.ts';
-import { keepComments } from './comments.ts';
 import { titleOf, upgradeStep } from './new-step.ts';
 import { type OldStep, type OldWorkflow, readOldWorkflow } from './old-workflow.ts';
 import { isOptional, PastedNames } from './pasted-names.ts';
 
-export interface Upgrade {
+interface Upgrade {
   /** False when the source was method/2 or workflow/2 already; it is then given back as it came, unchecked. */
   readonly changed: boolean;
   /** The method/2 text; null when it was refused, with an error among the diagnostics. */
@@ -116,4 +116,58 @@ function validate(findings: Findings, text: string, workflow: OldWorkflow): void
       { hint },
     );
   }
+}
+
+/** The comments of a workflow/1 file: each goes to its step, to the start of the file, or to its end. */
+interface KeptComments {
+  readonly head: readonly string[];
+  readonly steps: readonly (readonly string[])[];
+  readonly foot: readonly string[];
+}
+
+// A lexer mark: the next lexeme is a scalar, whose text may well start with `#`.
+const SCALAR_FOLLOWS = '\u001f';
+const MARKS = new Set(['\u0002', '\u0018', SCALAR_FOLLOWS]);
+
+/** A comment on a step's own line or within it is the step's; one on a line of its own belongs to what follows it. */
+function keepComments(text: string, steps: readonly OldStep[]): KeptComments {
+  const head: string[] = [];
+  const foot: string[] = [];
+  const kept = steps.map((): string[] => []);
+  const stepsKey = lastKeyBefore(text, steps[0]);
+  let step = 0;
+  for (const { at, line } of commentsOf(text)) {
+    while (step < steps.length && isPassed(text, steps[step], at)) step++;
+    const own = kept[step];
+    if (own && (step > 0 || at > (steps[0]?.range[0] ?? 0) || at > stepsKey)) own.push(line);
+    else (own ? head : foot).push(line);
+  }
+  return { head, steps: kept, foot };
+}
+
+/** True once the comment is after the step, on a line of its own. */
+function isPassed(text: string, step: OldStep | undefined, at: number): boolean {
+  if (!step || at < step.range[1]) return false;
+  const end = step.range[1];
+  return text.charAt(end - 1) === '\n' || text.slice(end, at).includes('\n');
+}
+
+/** Where the line of `steps:` begins: the last one before the first step that is neither an item nor a comment. */
+function lastKeyBefore(text: string, first: OldStep | undefined): number {
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  let last = -1;
+  for (const { index } of text.slice(0, first.range[0]).matchAll(/^[^\s#-]/gm)) last = index;
+  return last;
+}
+
+function commentsOf(text: string): { at: number; line: string }[] {
+  const found: { at: number; line: string }[] = [];
+  let at = 0;
+  let isScalar = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!isScalar && lexeme.startsWith('#')) found.push({ at, line: lexeme.replace(/^#[ \t]?/, '').trimEnd() });
+    isScalar = lexeme === SCALAR_FOLLOWS;
+    if (!MARKS.has(lexeme)) at += lexeme.length;
+  }
+  return found;
 }

@@ -1,7 +1,7 @@
 // Makes, seals and opens what an endpoint's webhooks are sent by: its URL and its secrets. Each is bound to its place,
 // so that one moved to another row or column does not open.
 import { open, seal } from '@methods/auth/secret-box';
-import { createWebhookSecret } from '@methods/auth/webhook-secret';
+import { createWebhookSecret } from '@methods/auth/webhook-signature';
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 

@@ -2,7 +2,7 @@
 // under SECRETS_KEY and bound to its key's row: one moved to another row does not open.
 
 import { open, seal } from '@methods/auth/secret-box';
-import { createWebhookSecret } from '@methods/auth/webhook-secret';
+import { createWebhookSecret } from '@methods/auth/webhook-signature';
 import type { KeyId, OrgId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 

@@ -1,10 +1,10 @@
 // How every statement of the registry's stores runs: with a deadline, and with database errors turned into codes a
 // caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
 import { ServiceError } from '@methods/errors/service-error';
+import { storageFault } from '@methods/postgres/database-fault';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
-import { storageFault } from '@methods/postgres/storage-fault';
 import type { InjectionToken } from 'tsyringe';
 
 export type Database = Sql;

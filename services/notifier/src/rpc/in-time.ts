@@ -1,6 +1,7 @@
 // The end of every call of this service: without Postgres the caller gets `unavailable`, and in time.
+
+import { storageFault } from '@methods/postgres/database-fault';
 import { withDeadline } from '@methods/postgres/deadline';
-import { storageFault } from '@methods/postgres/storage-fault';
 
 const CALL_DEADLINE_MS = 5_000;
 

@@ -1,6 +1,6 @@
 // One statement for many items. A value that Postgres refuses is found by halving, so that only its item fails, and not
 // its whole batch again and again.
-import { sqlState } from '@methods/postgres/safe-db-error';
+import { sqlState } from '@methods/postgres/database-fault';
 
 /** Values, constraints and limits: the same statement fails the same way next time. */
 const REFUSED = /^(22|23|54)/;

@@ -1,8 +1,12 @@
 // Where a try may connect to. The URL is read once and its name resolved once; every address must pass, and the
 // connection goes to these addresses, so a name that resolves to something else a moment later changes nothing.
-import { checkWebhookUrl, literalAddress, type WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import {
+  allowsHost,
+  checkWebhookUrl,
+  literalAddress,
+  type WebhookUrlPolicy,
+} from '@methods/webhook-url/check-webhook-url';
 import { isPublicAddress } from '@methods/webhook-url/public-address';
-import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
 import { TryFailed } from './try-failed.ts';
 

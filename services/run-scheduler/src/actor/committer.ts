@@ -6,7 +6,7 @@
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import { sqlState } from '@methods/postgres/safe-db-error';
+import { sqlState } from '@methods/postgres/database-fault';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
 import { BATCH_SIZE, BatchParts } from './batch-parts.ts';

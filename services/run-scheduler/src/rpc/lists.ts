@@ -3,7 +3,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { storageFault } from '@methods/postgres/storage-fault';
+import { storageFault } from '@methods/postgres/database-fault';
 import type { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { ListUsageRequest, ListUsageResponseSchema } from '@methods/proto/scheduler/v1/usage_service_pb';

@@ -4,7 +4,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId, type OrgId, type QuestionId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { storageFault } from '@methods/postgres/storage-fault';
+import { storageFault } from '@methods/postgres/database-fault';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import {
   type AnswerQuestionRequest,

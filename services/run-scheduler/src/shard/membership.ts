@@ -4,8 +4,8 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/database-fault';
 import type { Sql } from '@methods/postgres/pool';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import { BeatWatch, type NodeBeat } from './beat-watch.ts';
 import { type BeatBus, BucketBeats, NodeRows } from './node-beats.ts';
 

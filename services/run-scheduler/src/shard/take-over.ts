@@ -3,7 +3,7 @@
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
+import { safeDbError } from '@methods/postgres/database-fault';
 import type { Presence } from './membership.ts';
 import type { ShardEpoch, ShardLease } from './shard-lease.ts';
 

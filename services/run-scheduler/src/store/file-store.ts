@@ -2,9 +2,8 @@
 // stored with its hash. It is kept while a run names it; one that no run names is removed after a day.
 import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { sqlState, storageFault } from '@methods/postgres/database-fault';
 import type { Sql } from '@methods/postgres/pool';
-import { sqlState } from '@methods/postgres/safe-db-error';
-import { storageFault } from '@methods/postgres/storage-fault';
 
 const HOUR_MS = 3_600_000;
 const KEPT_MS = 24 * HOUR_MS;

@@ -1,10 +1,10 @@
 // The outbox as the relay reads it: first the runs with due events, a share of each organization at a time; then the
 // small columns of each event; last the bodies, only of events sent now.
 import type { OrgId, RunId } from '@methods/base/ids';
+import { storageFault } from '@methods/postgres/database-fault';
 import { withDeadline } from '@methods/postgres/deadline';
 import { FLUSHED_LATER } from '@methods/postgres/flushed-later';
 import type { Sql } from '@methods/postgres/pool';
-import { storageFault } from '@methods/postgres/storage-fault';
 import { arrayLiteral } from './array-literal.ts';
 import type { OutboxEvent } from './run-store.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newRunId, type OrgId, type ProductionId, type RunId } from '@methods/base/ids';
-import { sqlState } from '@methods/postgres/safe-db-error';
+import { sqlState } from '@methods/postgres/database-fault';
 import {
   answer,
   ask,

@@ -1,9 +1,9 @@
 // Stores runs in Postgres. Writes have connections of their own, one for each batch in flight. Their planner prefers
 // indexes, since plans made on young tables are bad ones for full tables.
 import type { OrgId, RunId } from '@methods/base/ids';
+import { storageFault } from '@methods/postgres/database-fault';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
-import { storageFault } from '@methods/postgres/storage-fault';
 import type { Run } from '../run/run.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { arrayLiteral } from './array-literal.ts';

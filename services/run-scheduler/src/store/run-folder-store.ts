@@ -4,8 +4,8 @@
 
 import type { FolderId, OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { storageFault } from '@methods/postgres/database-fault';
 import type { Sql } from '@methods/postgres/pool';
-import { storageFault } from '@methods/postgres/storage-fault';
 
 /** Small chunks are joined: a row and a statement for each byte would be a hundred times the folder. */
 const ROW_BYTES_MIN = 64 << 10;

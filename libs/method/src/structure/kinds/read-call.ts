@@ -6,8 +6,7 @@ import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { fits, overlap } from '../../types/fits.ts';
 import { type Field, isNullable, shortType } from '../../types/type.ts';
 import { typeOfSchema } from '../../types/type-of-schema.ts';
-import type { Callee } from '../callee.ts';
-import { placeOf, type StepContext } from '../step-context.ts';
+import { type Callee, placeOf, type StepContext } from '../step-context.ts';
 import { type GivenValue, readIn } from './read-in.ts';
 
 type CallFields = Pick<CallStep, 'kind' | 'target' | 'inputs'>;

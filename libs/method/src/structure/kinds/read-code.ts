@@ -1,13 +1,13 @@
 // Owns code steps (node, python, shell): the code, the values and secrets given to it, and where its printed text goes.
 import type { CodeLanguage, CodeStep, StepBase } from '../../compiled-method.ts';
 import { hintNearest } from '../../source/did-you-mean.ts';
+import type { Findings } from '../../source/findings.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { isUnknown, membersOf, type Type } from '../../types/type.ts';
-import { nodeParameters } from '../code-syntax.ts';
+import { nodeCodeFault, nodeLibFault, nodeParameters, rangeOfCode } from '../code-syntax.ts';
 import { hasNetwork } from '../read-limits.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
 import { checkCode } from './check-code.ts';
-import { checkSyntax } from './check-syntax.ts';
 import { readIn } from './read-in.ts';
 
 const CODE_BYTES_MAX = 65_536;
@@ -81,4 +81,21 @@ function holdsText(type: Type): boolean {
       ['string', 'secret', 'null'].includes(member.kind) ||
       (member.kind === 'choice' && member.values.every((value) => typeof value === 'string')),
   );
+}
+
+// The finding M114 of node code, with the place inside the source where the parser gave up.
+
+/**
+ * `names`: the variables of a step's code; null: the code is that of `lib`. Versions that were saved before this rule are
+ * left to the runner, and services need not parse what they do not run.
+ */
+export function checkSyntax(findings: Findings, at: string, entry: SourceEntry, names: readonly string[] | null): void {
+  const code = stringOf(entry.value) ?? '';
+  if (findings.saved || code.trim() === '' || entry.value.kind !== 'scalar') return;
+  if (Buffer.byteLength(code) > CODE_BYTES_MAX) return;
+  const fault = names === null ? nodeLibFault(code) : nodeCodeFault(code, names);
+  if (fault === null) return;
+  const hint = code.charAt(fault.at) === ':' ? 'node code is JavaScript; TypeScript is not read' : undefined;
+  const range = rangeOfCode(findings.source, entry.value, fault.at);
+  findings.add('M114', `the code does not parse: ${fault.message}`, at, range, { hint });
 }

@@ -3,10 +3,9 @@ import type { CompiledCheck } from '../../compiled-method.ts';
 import type { CompiledValue } from '../../compiled-value.ts';
 import type { SourceEntry, SourceMap, SourceNode } from '../../source/source-node.ts';
 import type { Range } from '../../source/source-text.ts';
-import { checkKeys } from '../check-keys.ts';
+import { checkKeys, readWord } from '../check-keys.ts';
 import { CHECK_KEYS } from '../keys.ts';
 import type { ValuePlace } from '../read-value.ts';
-import { readWord } from '../read-word.ts';
 import type { MethodContext } from '../step-context.ts';
 
 const CHECKS_MAX = 100;

@@ -3,6 +3,9 @@ import type { EachLoop, RepeatLoop, StepKind } from '../../compiled-method.ts';
 import type { CompiledExpression } from '../../compiled-value.ts';
 import { elementType } from '../../expression/access.ts';
 import type { Root } from '../../expression/compile-expression.ts';
+import { type Expr, ExpressionProblem } from '../../expression/expression-tree.ts';
+import { conjunctsOf, factsOf } from '../../expression/narrowing.ts';
+import { parseExpression } from '../../expression/parse-expression.ts';
 import { isVariableName } from '../../source/names.ts';
 import type { SourceEntry, SourceMap } from '../../source/source-node.ts';
 import { ANY, isNullable, membersOf, type ObjectType, shortType, type Type } from '../../types/type.ts';
@@ -10,7 +13,6 @@ import { checkKeys } from '../check-keys.ts';
 import { REPEAT_KEYS } from '../keys.ts';
 import { readCount, readDuration } from '../read-amount.ts';
 import { type MethodContext, placeOf, type StepContext } from '../step-context.ts';
-import { earlyFacts } from './early-facts.ts';
 import { usableEntry } from './step-kind.ts';
 
 const AT_ONCE_MAX = 50;
@@ -148,4 +150,32 @@ export function readUntil(
   const place = placeOf(context, 'none', new Map([['out', out]]));
   const read = context.values.expression(loop.until.value, `${context.path}.repeat.until`, place, 'condition');
   return read?.expression ?? UNREAD;
+}
+
+// What the `if` of a step with `each` shows before there is an item: enough to have the list only where it is needed.
+
+/**
+ * The facts of the conditions before the first one about the item. Where one of them is false the step is skipped
+ * without its list, so the list may count on them.
+ */
+function earlyFacts(entry: SourceEntry | undefined, item: string): Set<string> {
+  const facts = new Set<string>();
+  if (entry?.value.kind !== 'scalar') return facts;
+  const source = entry.value.text.replace(/^=(?!=)/, '');
+  for (const part of conjunctsIn(source)) {
+    const text = source.slice(part.start, part.end);
+    if (text.match(/[A-Za-z_]\w*/g)?.includes(item)) break;
+    for (const fact of factsOf(part, (node) => source.slice(node.start, node.end)).yes) facts.add(fact);
+  }
+  return facts;
+}
+
+function conjunctsIn(source: string): readonly Expr[] {
+  try {
+    return conjunctsOf(parseExpression(source));
+  } catch (error) {
+    // Reported where the condition itself is read.
+    if (error instanceof ExpressionProblem) return [];
+    throw error;
+  }
 }

@@ -1,25 +1,26 @@
 // Owns one step: its name, the order its keys depend on each other, and the hand-over to the reader of its kind.
-import type { CompiledStep, EachLoop, RepeatLoop, StepBase } from '../../compiled-method.ts';
+
+import { type CheckValue, compileCheck } from '../../check-value.ts';
+import type { CompiledStep, EachLoop, OutFields, RepeatLoop, StepBase } from '../../compiled-method.ts';
 import type { CompiledExpression } from '../../compiled-value.ts';
 import type { Root } from '../../expression/compile-expression.ts';
 import { factsOf } from '../../expression/narrowing.ts';
 import { STEP_NAME } from '../../source/names.ts';
 import type { SourceEntry, SourceMap } from '../../source/source-node.ts';
-import type { ObjectType } from '../../types/type.ts';
+import { contains, type ObjectType } from '../../types/type.ts';
 import { checkKeys, withTodaysNames } from '../check-keys.ts';
 import { ERROR_ROOT } from '../error-kinds.ts';
 import { STEP_KEYS } from '../keys.ts';
 import { RESPONSE } from '../kinds/http-response.ts';
 import { judgeTimeoutAnswer } from '../kinds/read-timeout-answer.ts';
+import { readWords } from '../read-header.ts';
 import { type GivenLimits, readStepLimits, resolveStepLimits } from '../read-limits.ts';
-import { readWords } from '../read-words.ts';
 import { type MethodContext, placeOf, type StepContext, stepContext } from '../step-context.ts';
-import { outFields } from './out-fields.ts';
+import { type Declared, writtenSchema } from '../written-schema.ts';
 import { readChecks } from './read-checks.ts';
 import { readKindFields } from './read-kind-fields.ts';
 import { type GivenLoop, readLoop, readUntil } from './read-loop.ts';
-import { readOnError, readOnInterrupt } from './read-policies.ts';
-import { readRetry } from './read-retry.ts';
+import { readOnError, readOnInterrupt, readRetry } from './read-policies.ts';
 import { type GivenKind, readKind, usableEntry } from './step-kind.ts';
 import { finishedField, guardsOf, hide, itemScope, namesLast, publish, roundScope, UNREADABLE } from './step-scope.ts';
 
@@ -203,4 +204,27 @@ function closeLoop(context: StepContext, loop: GivenLoop, value: ObjectType): Ea
   }
   const { kind, roundsMax, delayMs } = loop;
   return { kind, until: readUntil(context, loop, value), roundsMax, delayMs };
+}
+
+// The compiled form of a declared `out`.
+
+/** `declared`: the place of the `out`. */
+function outFields(
+  context: Pick<MethodContext, 'schemas' | 'findings'>,
+  type: ObjectType,
+  declared: Declared,
+): OutFields {
+  const schema = writtenSchema(context, type, declared);
+  let check: CheckValue | undefined;
+  return {
+    names: [...type.fields.keys()],
+    schema,
+    hasSecret: contains(type, 'secret'),
+    hasFile: contains(type, 'file'),
+    check: (value, effort) => {
+      // Compiling takes milliseconds, and most processes that hold a method never check this out.
+      check ??= compileCheck(schema);
+      return check(value, effort);
+    },
+  };
 }
