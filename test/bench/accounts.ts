@@ -1,8 +1,7 @@
 // The side of people and their programs: versions and lists read over HTTP with an access token, and what it adds to a
 // request that its token or key is looked at.
 import { randomUUID } from 'node:crypto';
-import { fetchToken } from '@methods/local-stack/token/fetch-token';
-import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { Pool } from 'undici';
 import type { BenchStack } from './bench-stack.ts';
 import { type Measurement, measure } from './measure.ts';

@@ -1,8 +1,7 @@
 // What 1,000 open pages cost a gateway in private memory: readers of GET /api/events in one organization, ten people with
 // a hundred streams each, measured before, while nothing happens, and after runs whose events all of them got.
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { fetchToken } from '@methods/local-stack/token/fetch-token';
-import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { ownPrivateBytes } from '../harness/process-tree.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { measure } from './measure.ts';

@@ -1,7 +1,6 @@
 // The Inbox with 100,000 open questions: pages and counts as people read them, and the time from the moment a run asks
 // until a page of the Inbox has its question. A person's open page learns of it from GET /api/events and reads again.
-import { fetchToken } from '@methods/local-stack/token/fetch-token';
-import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { Pool } from 'undici';
 import type { BenchStack } from './bench-stack.ts';

@@ -1,8 +1,7 @@
 // 50 quiet organizations, each with a run a second, while another one starts as many as it can, and without it. Windows
 // in turns; the runs are executed by played workers, so that the service is what the organizations share.
 import { createServiceKey } from '@methods/auth/service-key';
-import { fetchToken } from '@methods/local-stack/token/fetch-token';
-import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { Pool } from 'undici';
 import type { BenchStack } from './bench-stack.ts';
 import { startPlayedWorkers } from './bench-workers.ts';

@@ -1,8 +1,6 @@
 // People of a stack: access tokens from its own identity provider, and sign-ins with a browser there.
-
 import { signIn } from '@methods/local-stack/identity/testing/running-provider.fixture';
-import { fetchToken } from '@methods/local-stack/token/fetch-token';
-import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { ApiClient } from './api-client.ts';
 import { type IssuerVisit, signedInSession } from './browser-session.ts';
 import type { Stack } from './stack.ts';

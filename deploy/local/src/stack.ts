@@ -1,6 +1,5 @@
 // The local stack: real parts as processes of their own, started in order, each found by the next, stopped in the
 // other order. Addresses from the environment replace the embedded part of that name.
-
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OrgId } from '@methods/base/ids';
@@ -9,8 +8,7 @@ import { findNatsServer, installNatsServer, startNats } from './embedded/nats-se
 import { startPostgres } from './embedded/postgres-server.ts';
 import { StackError } from './embedded/stack-error.ts';
 import { EmbeddedPart, type EmbeddedServer } from './embedded-part.ts';
-import { DEVELOPMENT_ADMIN, ensureDevelopmentAdmin } from './mailbox/development-admin.ts';
-import { type StackMail, startMail } from './mailbox/stack-mail.ts';
+import { DEVELOPMENT_ADMIN, ensureDevelopmentAdmin, type StackMail, startMail } from './mailbox/stack-mail.ts';
 import type { Options } from './options.ts';
 import { freePort, gatewayPort } from './ports.ts';
 import { methodFiles, Publisher } from './publish.ts';

@@ -1,6 +1,5 @@
 // The registry's parts and the order they start in: the one place that touches the container.
-import type { Stoppable } from '@methods/base/stoppable';
-import { startAll, stopAll } from '@methods/base/stoppable';
+import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -16,16 +15,15 @@ import { container, type DependencyContainer } from 'tsyringe';
 import { Blobs, openBlobs } from './build/blobs.ts';
 import { Builds } from './build/builds.ts';
 import { processCompiler, RecordingCompiler } from './build/recording-compiler.ts';
-import { busRegistryChanges } from './bus/bus-registry-changes.ts';
-import { RegistryChanges } from './bus/registry-changes.ts';
+import { busRegistryChanges, RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
-import { EndpointSecrets, sealedEndpointSecrets } from './endpoint/endpoint-secrets.ts';
-import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
+import { EndpointSecrets, sealedEndpointSecrets } from './endpoint/endpoint.ts';
+import { sealedWebhookSecrets, WebhookSecrets } from './key/service-key.ts';
 import { SourceThreads } from './method/source-threads.ts';
 import { AbandonedUploads } from './retention/abandoned-uploads.ts';
 import { AccountRpcs } from './rpc/account-service.ts';
-import { EndpointRpcs } from './rpc/endpoint-service.ts';
-import { KnownSources } from './rpc/known-sources.ts';
+import { KnownSources } from './rpc/called-methods.ts';
+import { EndpointRpcs } from './rpc/endpoints.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
 import {
   accountRequestSizes,
@@ -34,7 +32,7 @@ import {
   uploadRequestSizes,
 } from './rpc/request-sizes.ts';
 import { RunRecordRpcs } from './rpc/run-record-service.ts';
-import { UploadRpcs } from './rpc/upload-service.ts';
+import { UploadRpcs } from './rpc/uploads.ts';
 import { AuditStore } from './store/audit-store.ts';
 import { BuildStore } from './store/build-store.ts';
 import { CreationStore } from './store/creation-store.ts';
@@ -43,13 +41,11 @@ import { KeyStore } from './store/key-store.ts';
 import { LocalRunStore } from './store/local-run-store.ts';
 import { MethodStore } from './store/method-store.ts';
 import { OfferStore } from './store/offer-store.ts';
-import { OrganizationStore } from './store/organization-store.ts';
-import { Database, Reader } from './store/query.ts';
+import { OrganizationStore, SettingsStore } from './store/organization-store.ts';
 import { RecipientStore } from './store/recipient-store.ts';
-import { registryDatabase } from './store/registry-database.ts';
+import { Database, Reader, registryDatabase } from './store/registry-database.ts';
 import { SecretsKeyCheck } from './store/secrets-key-check.ts';
 import { SessionStore } from './store/session-store.ts';
-import { SettingsStore } from './store/settings-store.ts';
 import { UploadStore } from './store/upload-store.ts';
 import { UserStore } from './store/user-store.ts';
 import { VersionStore } from './store/version-store.ts';

@@ -18,7 +18,7 @@ import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { composeMethodRegistry } from '../src/composition.ts';
 import type { BlobsConfig } from '../src/config.ts';
-import type { Database } from '../src/store/query.ts';
+import type { Database } from '../src/store/registry-database.ts';
 
 export type RegistryClient = Client<typeof MethodRegistryService>;
 export type AccountClient = Client<typeof AccountService>;

@@ -4,7 +4,7 @@ import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import { Type } from 'typebox';
-import type { LinkSettings } from './answer-link/link-token.ts';
+import type { LinkSettings } from './answer-link/answer-link.ts';
 import { DEFAULT_RETRY_MS, MAIL_RETRY_MS } from './delivery/schedule.ts';
 
 const FROM = '^([^<>@\\r\\n]* <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';

@@ -1,11 +1,9 @@
 // The main job on real input: an application starts runs over HTTP, answers a question it gets by webhook, and gets
 // results by HTTP and by signed webhook. Prints the events as a timeline and a table.
-
 import { randomUUID } from 'node:crypto';
 import type { Run } from '@methods/api/run';
 import type { ReadyLine } from '../stack.ts';
 import { RunClient } from './run-client.ts';
-import { type TimelineEntry, timeline } from './timeline.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
 /** A busy machine takes its time. */
@@ -140,4 +138,21 @@ function table(runs: readonly Run[]): string[] {
 
 function short(runId: string): string {
   return `${runId.slice(0, 8)}...`;
+}
+
+/** The events, a line each. */
+interface TimelineEntry {
+  readonly atMs: number;
+  readonly who: 'app' | 'service' | 'webhook';
+  readonly what: string;
+  readonly detail: string;
+}
+
+const ARROWS = { app: 'app      ->', service: 'service  <-', webhook: 'webhook  <-' } as const;
+
+function timeline(entries: readonly TimelineEntry[]): string[] {
+  return entries.map(({ atMs, who, what, detail }) => {
+    const time = `${(atMs / 1000).toFixed(3).padStart(7)} s`;
+    return `${time}  ${ARROWS[who]} ${what.padEnd(38)} ${detail}`.trimEnd();
+  });
 }

@@ -1,7 +1,8 @@
 // A person at the development provider: an e-mail address in an organization, neither of them verified.
 import { createHash } from 'node:crypto';
+import type { Sql } from '@methods/postgres/pool';
 
-export type AccountRole = 'viewer' | 'member' | 'admin';
+type AccountRole = 'viewer' | 'member' | 'admin';
 
 export interface Account {
   /** The tokens' `sub`: the same for the same address in the same organization, with every stack. */
@@ -70,4 +71,25 @@ function nameIn(email: string): string {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** The people who signed in, kept so that their refreshed tokens have the same claims. */
+export class AccountStore {
+  constructor(private readonly sql: Sql) {}
+
+  async save(account: Account): Promise<void> {
+    const { accountId, email, name, orgId, orgName, role } = account;
+    await this.sql`
+      insert into identity.accounts (account_id, email, name, org_id, org_name, role)
+      values (${accountId}, ${email}, ${name}, ${orgId}, ${orgName}, ${role})
+      on conflict (account_id) do update
+        set email = excluded.email, name = excluded.name, org_name = excluded.org_name, role = excluded.role`;
+  }
+
+  async find(accountId: string): Promise<Account | null> {
+    const [row] = await this.sql<Account[]>`
+      select account_id as "accountId", email, name, org_id as "orgId", org_name as "orgName", role
+      from identity.accounts where account_id = ${accountId}`;
+    return row ?? null;
+  }
 }

@@ -4,14 +4,13 @@ import { startAll, stopAll } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import type { Service } from '@methods/service/run-service';
-import { AccountStore } from './account-store.ts';
+import { AccountStore } from './account.ts';
 import type { IdentityConfig } from './config.ts';
 import { identityProvider } from './identity-provider.ts';
 import { IdentityServer } from './identity-server.ts';
 import { Interactions } from './interactions.ts';
 import { providerKeys, tokenSecret } from './key-files.ts';
-import { objectStore, sweepObjects } from './object-store.ts';
-import { Sweep } from './sweep.ts';
+import { objectStore, Sweep, sweepObjects } from './object-store.ts';
 
 const CONNECTIONS_MAX = 4;
 

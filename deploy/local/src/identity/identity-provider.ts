@@ -9,14 +9,13 @@ import {
   Provider,
   type Account as ProviderAccount,
 } from 'oidc-provider';
-import { type Account, claimsOf } from './account.ts';
-import type { AccountStore } from './account-store.ts';
+import { type Account, type AccountStore, claimsOf } from './account.ts';
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, fixedClients } from './clients.ts';
 import type { IdentityConfig } from './config.ts';
 import type { ProviderKeys } from './key-files.ts';
 import type { objectStore } from './object-store.ts';
 import { confirmDevicePage, deviceCodePage, deviceDonePage } from './pages/device-pages.ts';
-import { faultPage, signedOutPage, signOutPage } from './pages/notice-pages.ts';
+import { faultPage, signedOutPage, signOutPage } from './pages/sign-in-pages.ts';
 import { ACCESS_TOKEN_S, type Audience, resourceIndicators, resourceServer, SCOPES } from './resources.ts';
 
 const DAY_S = 86_400;

@@ -1,12 +1,9 @@
 // The actions on the provider's own pages: sign in, allow a client, or give up.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, type Interaction, type Provider } from 'oidc-provider';
-import { type Account, AccountFault, accountOf } from './account.ts';
-import type { AccountStore } from './account-store.ts';
+import { type Account, AccountFault, type AccountStore, accountOf } from './account.ts';
 import { readForm, sendPage } from './http.ts';
-import { consentPage } from './pages/consent-page.ts';
-import { type LoginPage, loginPage } from './pages/login-page.ts';
-import { noticePage } from './pages/notice-pages.ts';
+import { consentPage, type LoginPage, loginPage, noticePage } from './pages/sign-in-pages.ts';
 
 const PATH = /^\/interaction\/[\w-]{1,64}(?:\/(login|consent|abort))?$/;
 const EMPTY = { email: '', organization: 'Local', role: '' };

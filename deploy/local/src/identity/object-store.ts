@@ -1,4 +1,8 @@
 // The protocol's objects in Postgres: sessions, grants, codes, refresh tokens, registered clients. All of them expire.
+
+import type { Clock, Timer } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import { type Adapter, errors } from 'oidc-provider';
 
@@ -73,4 +77,41 @@ function read([row]: readonly Row[]): Record<string, unknown> | undefined {
 /** Ids come from requests; ours are short and visible, and Postgres refuses some others with an error. */
 function storable(id: string): boolean {
   return /^[\x21-\x7e]{1,1024}$/.test(id);
+}
+
+const BETWEEN_MS = 60_000;
+
+/** Expired objects of the identity provider go, a batch a minute and more while there are more. */
+export class Sweep implements Stoppable {
+  private timer: Timer | null = null;
+  private stopped = false;
+
+  constructor(
+    /** Deletes some; returns how many went. */
+    private readonly sweep: () => Promise<number>,
+    private readonly clock: Clock,
+    private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  start(): void {
+    this.again();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+  }
+
+  private again(): void {
+    if (!this.stopped) this.timer = this.clock.after(BETWEEN_MS, () => void this.round());
+  }
+
+  private async round(): Promise<void> {
+    try {
+      while ((await this.sweep()) > 0 && !this.stopped);
+    } catch (error) {
+      this.logger.warn({ error }, 'expired objects could not be deleted; trying again later');
+    }
+    this.again();
+  }
 }

@@ -1,4 +1,8 @@
 // Where the mail of a stack goes: to the server of the environment, else to a mailbox of this process.
+
+import { newId, type OrgId } from '@methods/base/ids';
+import { openPool } from '@methods/postgres/pool';
+import { accountOf } from '../identity/account.ts';
 import { Mailbox } from './mailbox.ts';
 
 export interface StackMail {
@@ -18,4 +22,26 @@ export async function startMail(wanted: boolean): Promise<StackMail> {
   const mailbox = new Mailbox();
   const { smtpUrl, pageUrl } = await mailbox.start();
   return { environment: { SMTP_URL: smtpUrl, MAIL_FROM }, pageUrl, stop: () => mailbox.stop() };
+}
+
+/**
+ * The admin whose address gets the mail about the examples' questions until people have signed in. They join as no first
+ * person does: the first who signs in is an admin too.
+ */
+export const DEVELOPMENT_ADMIN = 'admin@local.example';
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** The person that the stack's identity provider signs in by this address, in the organization "Local". */
+export async function ensureDevelopmentAdmin(postgresUrl: string, orgId: OrgId): Promise<void> {
+  const { accountId, email, name } = accountOf({ email: DEVELOPMENT_ADMIN, organization: 'Local', role: 'admin' });
+  const applicationName = 'local-stack';
+  const sql = openPool({ url: postgresUrl, applicationName, max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  try {
+    await sql`
+      insert into registry.users (org_id, user_id, subject, email, email_verified, name, first_role)
+      values (${orgId}, ${newId('usr')}, ${accountId}, ${email}, true, ${name}, 'admin')
+      on conflict on constraint users_subject_key do nothing`;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }

@@ -1,7 +1,6 @@
 // `npm run token`: prints an access token of a running local stack, for scripts and tests.
 import { StackError } from '../embedded/stack-error.ts';
-import { fetchToken } from './fetch-token.ts';
-import { chooseStack } from './running-stack.ts';
+import { chooseStack, fetchToken } from './running-stack.ts';
 import { readTokenOptions, TokenUsageError, tokenUsage } from './token-options.ts';
 
 async function main(): Promise<void> {

@@ -3,8 +3,8 @@
 import { isRole, type Role } from '@methods/auth/caller';
 import type { OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { type ExternalOrganization, externalOrganization } from '../organization/organization.ts';
 import { boundedText } from '../text/bounded-text.ts';
+import { type ExternalOrganization, externalOrganization } from './organization.ts';
 
 export interface Member {
   readonly orgId: OrgId;

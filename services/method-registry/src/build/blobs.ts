@@ -4,7 +4,7 @@ import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { S3BlobStore } from '@methods/blobs/s3-blob-store';
 import type { InjectionToken } from 'tsyringe';
 import type { BlobsConfig } from '../config.ts';
-import type { Database } from '../store/query.ts';
+import type { Database } from '../store/registry-database.ts';
 
 export const Blobs: InjectionToken<BlobStore> = Symbol('Blobs');
 

@@ -12,7 +12,7 @@ import { methodSource as judgedSource } from '../method/method-source.ts';
 import { judgeSource } from '../method/source-verdict.ts';
 import { BuildStore, type ClaimedBuild } from '../store/build-store.ts';
 import { BUILD_TRIES_MAX } from '../store/claim-build.ts';
-import type { Database } from '../store/query.ts';
+import type { Database } from '../store/registry-database.ts';
 import { UploadStore } from '../store/upload-store.ts';
 import { VersionStore } from '../store/version-store.ts';
 import { Builds, type BuildsOptions } from './builds.ts';

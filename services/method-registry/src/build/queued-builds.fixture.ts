@@ -5,7 +5,7 @@ import { type MethodId, newId, newMethodId, type OrgId } from '@methods/base/ids
 import { openPool } from '@methods/postgres/pool';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { ClaimTerms } from '../store/claim-build.ts';
-import type { Database } from '../store/query.ts';
+import type { Database } from '../store/registry-database.ts';
 
 /** A process with all its places free. */
 export const FREE: ClaimTerms = { leaseMs: 60_000, takeLarge: true, noneOf: [], noLargeOf: [] };

@@ -1,6 +1,11 @@
 // Notifies every process that caches keys, methods, sessions, members, settings, endpoints or offers of what to drop, and
 // people's pages of builds that ended. Sent after the commit and never waited for: caches also forget by age, so a message lost with NATS costs seconds, not correctness.
 import type { EndpointId, KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
+import type { Bus } from '@methods/bus/connection';
+import { registryChanged } from '@methods/bus/subjects';
+import type { Logger } from '@methods/logging/logger';
+import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
+import { encoder } from '@methods/rpc/message-codec';
 import type { InjectionToken } from 'tsyringe';
 
 export interface RegistryChanges {
@@ -17,3 +22,28 @@ export interface RegistryChanges {
   endpointChanged(endpoint: { readonly orgId: OrgId; readonly endpointId: EndpointId }): void;
 }
 export const RegistryChanges: InjectionToken<RegistryChanges> = Symbol('RegistryChanges');
+
+// Emits RegistryChanged on registry.changed.<org>.
+
+const encode = encoder(RegistryChangedSchema);
+
+type Kind = 'key' | 'method' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer' | 'build';
+
+/** A change that could not be sent is logged and forgotten. */
+export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
+  function emit(orgId: OrgId, kind: Kind, id: string, sha256?: Uint8Array): void {
+    const authSha256 = sha256 === undefined ? '' : Buffer.from(sha256).toString('hex');
+    if (bus.publish(registryChanged(orgId), encode({ orgId, kind, id, authSha256 }))) return;
+    logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is unavailable');
+  }
+  return {
+    keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),
+    methodPublished: ({ orgId, methodId }) => emit(orgId, 'method', methodId),
+    sessionEnded: ({ orgId, userId, sessionSha256 }) => emit(orgId, 'session', userId, sessionSha256),
+    memberChanged: ({ orgId, userId }) => emit(orgId, 'member', userId),
+    offerChanged: ({ orgId, methodId }) => emit(orgId, 'offer', methodId),
+    buildEnded: ({ orgId, methodId }) => emit(orgId, 'build', methodId),
+    endpointChanged: ({ orgId, endpointId }) => emit(orgId, 'endpoint', endpointId),
+    settingsChanged: (orgId) => emit(orgId, 'settings', orgId),
+  };
+}

@@ -1,10 +1,14 @@
 // An organization's endpoint: where it is notified of all its runs, and of which of their events.
+
+import { open, seal } from '@methods/auth/secret-box';
+import { createWebhookSecret } from '@methods/auth/webhook-signature';
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { Party } from '../audit/doer.ts';
+import type { InjectionToken } from 'tsyringe';
+import type { Party } from '../audit/audit-entry.ts';
 
 /** Every event an endpoint may take. */
-export const ENDPOINT_EVENTS = [
+const ENDPOINT_EVENTS = [
   'needs_input',
   'question.reminded',
   'question.escalated',
@@ -81,4 +85,37 @@ export function shownUrl(format: EndpointFormat, url: string): string {
 
 function refused(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
+}
+
+/**
+ * Makes, seals and opens what an endpoint's webhooks are sent by: its URL and its secrets. Each is bound to its place,
+ * so that one moved to another row or column does not open.
+ */
+interface EndpointPlace {
+  readonly orgId: OrgId;
+  readonly endpointId: EndpointId;
+}
+
+export interface EndpointSecrets {
+  createSecret(place: EndpointPlace): { readonly secret: string; readonly sealed: Buffer };
+  sealUrl(place: EndpointPlace, url: string): Buffer;
+  /** @throws SecretBoxError when it was sealed for another place or under another SECRETS_KEY. */
+  openSecret(place: EndpointPlace, sealed: Buffer): string;
+  openUrl(place: EndpointPlace, sealed: Buffer): string;
+}
+export const EndpointSecrets: InjectionToken<EndpointSecrets> = Symbol('EndpointSecrets');
+
+/** `masterKey` has 32 bytes. */
+export function sealedEndpointSecrets(masterKey: Buffer): EndpointSecrets {
+  const secretOf = ({ orgId, endpointId }: EndpointPlace) => `endpoint-secret:${orgId}:${endpointId}`;
+  const urlOf = ({ orgId, endpointId }: EndpointPlace) => `endpoint-url:${orgId}:${endpointId}`;
+  return {
+    createSecret(place) {
+      const secret = createWebhookSecret();
+      return { secret, sealed: seal(masterKey, secret, secretOf(place)) };
+    },
+    sealUrl: (place, url) => seal(masterKey, url, urlOf(place)),
+    openSecret: (place, sealed) => open(masterKey, sealed, secretOf(place)),
+    openUrl: (place, sealed) => open(masterKey, sealed, urlOf(place)),
+  };
 }

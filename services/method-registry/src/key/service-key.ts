@@ -1,6 +1,10 @@
 // A service key as the registry knows it: never the key, only what recognizes it.
+
+import { open, seal } from '@methods/auth/secret-box';
+import { createWebhookSecret } from '@methods/auth/webhook-signature';
 import type { KeyId, OrgId } from '@methods/base/ids';
-import type { Party } from '../audit/doer.ts';
+import type { InjectionToken } from 'tsyringe';
+import type { Party } from '../audit/audit-entry.ts';
 
 export interface ServiceKey {
   readonly orgId: OrgId;
@@ -17,4 +21,28 @@ export interface KeyUse {
   readonly orgId: OrgId;
   readonly keyId: KeyId;
   readonly usedAt: Date;
+}
+
+/**
+ * Makes, seals and opens webhook secrets. A secret must be readable again to sign with, so it is stored encrypted
+ * under SECRETS_KEY and bound to its key's row: one moved to another row does not open.
+ */
+export interface WebhookSecrets {
+  /** A new secret, in clear for the one reply that holds it, and sealed for the store. */
+  create(orgId: OrgId, keyId: KeyId): { readonly secret: string; readonly sealed: Buffer };
+  /** @throws SecretBoxError when it was sealed for another key or under another SECRETS_KEY. */
+  open(orgId: OrgId, keyId: KeyId, sealed: Buffer): string;
+}
+export const WebhookSecrets: InjectionToken<WebhookSecrets> = Symbol('WebhookSecrets');
+
+/** `masterKey` has 32 bytes. */
+export function sealedWebhookSecrets(masterKey: Buffer): WebhookSecrets {
+  const place = (orgId: OrgId, keyId: KeyId) => `webhook-secret:${orgId}:${keyId}`;
+  return {
+    create(orgId, keyId) {
+      const secret = createWebhookSecret();
+      return { secret, sealed: seal(masterKey, secret, place(orgId, keyId)) };
+    },
+    open: (orgId, keyId, sealed) => open(masterKey, sealed, place(orgId, keyId)),
+  };
 }

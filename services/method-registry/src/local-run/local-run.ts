@@ -1,9 +1,10 @@
 // The record of a run on a person's own computer. The newest one is kept; its sequence orders them.
 import type { MethodId, OrgId, RunId, VersionId } from '@methods/base/ids';
-import type { Party } from '../audit/doer.ts';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Party } from '../audit/audit-entry.ts';
 
 const STATUSES = ['running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
-export type LocalRunStatus = (typeof STATUSES)[number];
+type LocalRunStatus = (typeof STATUSES)[number];
 
 export interface LocalRun {
   readonly orgId: OrgId;
@@ -21,6 +22,57 @@ export interface LocalRun {
   readonly createdBy: Party;
 }
 
-export function isLocalRunStatus(value: unknown): value is LocalRunStatus {
+function isLocalRunStatus(value: unknown): value is LocalRunStatus {
   return STATUSES.some((status) => status === value);
+}
+
+// Reads an inspection: JSON of up to 4 MiB, which takes long to read, so it runs in a thread.
+
+/** `isObject` false: it is other JSON, or none. `status` null: it holds no known status. */
+export interface ReadInspection {
+  readonly isObject: boolean;
+  readonly status: LocalRunStatus | null;
+}
+
+export function readInspectionJson(json: string): ReadInspection {
+  const document = parsed(json);
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    return { isObject: false, status: null };
+  }
+  const status = Object.hasOwn(document, 'status') ? (document as { status: unknown }).status : null;
+  return { isObject: true, status: isLocalRunStatus(status) ? status : null };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+const BYTES_MAX = 4 * 1024 * 1024;
+
+/** The inspection in a run's record: a JSON document that is kept as it came, of which only the status is read. */
+export interface Inspection {
+  readonly json: string;
+  /** Null where it holds none. */
+  readonly status: LocalRunStatus | null;
+}
+
+/** Called before it is parsed. @throws ServiceError too_large over 4 MiB of UTF-8. */
+export function checkInspectionSize(json: string): void {
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= BYTES_MAX) return;
+  throw new ServiceError('too_large', 'An inspection holds at most 4 MiB.', {
+    findings: [{ path: '/inspection', code: 'inspection_bytes', message: `It has ${bytes} bytes.` }],
+  });
+}
+
+/** @throws ServiceError invalid_request: not a JSON object. */
+export function inspection(json: string, { isObject, status }: ReadInspection): Inspection {
+  if (isObject) return { json, status };
+  throw new ServiceError('invalid_request', 'An inspection is a JSON object.', {
+    findings: [{ path: '/inspection', code: 'type', message: 'It is not a JSON object.' }],
+  });
 }

@@ -1,6 +1,6 @@
 import { equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
-import { displayNameFrom, givenDisplayName } from './display-name.ts';
+import { displayNameFrom, givenDisplayName } from './method.ts';
 
 test('the title goes before the name; without either there is still a name', () => {
   equal(displayNameFrom({ title: 'Weekly report', name: 'weekly-report' }), 'Weekly report');

@@ -1,6 +1,8 @@
 // A method and its versions, as the registry keeps them.
 import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
-import type { Party } from '../audit/doer.ts';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Party } from '../audit/audit-entry.ts';
+import { boundedText } from '../text/bounded-text.ts';
 
 export type SchemaVersion = 'method/2' | 'workflow/2' | 'workflow/1';
 
@@ -80,4 +82,44 @@ export interface VersionContent {
   readonly version: Version;
   readonly source: Buffer;
   readonly lock: Buffer | null;
+}
+
+// The general instructions for an agent that a method may carry beside its source, or in its place.
+
+const BYTES_MAX = 64 * 1024;
+
+/** Returns the prompt unchanged. @throws ServiceError too_large over 64 KiB of UTF-8, invalid_request for NUL. */
+export function givenAgentPrompt(text: string): string {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > BYTES_MAX) {
+    throw new ServiceError('too_large', 'An agent prompt holds at most 64 KiB.', {
+      findings: [{ path: '/agent_prompt', code: 'agent_prompt_bytes', message: `It has ${bytes} bytes.` }],
+    });
+  }
+  if (text.includes('\0')) {
+    throw new ServiceError('invalid_request', 'agent_prompt holds a NUL character.', {
+      findings: [{ path: '/agent_prompt', code: 'agent_prompt_nul', message: 'It holds a NUL character.' }],
+    });
+  }
+  return text;
+}
+
+// The name people see for a method: free text of their own, or what its source suggests.
+
+const CODE_POINTS_MAX = 200;
+const UNNAMED = 'Untitled method';
+
+/** The caller's display name unchanged, or null when none was given. @throws ServiceError invalid_request. */
+export function givenDisplayName(text: string): string | null {
+  return text === '' ? null : boundedText('display_name', text, { min: 1, max: CODE_POINTS_MAX });
+}
+
+/** The title, else the name, on one line and cut to 200 code points: an author's title must never refuse a save. */
+export function displayNameFrom(source: { readonly title?: string; readonly name: string }): string {
+  for (const text of [source.title ?? '', source.name]) {
+    // Control characters, NUL among them, which Postgres cannot store in text.
+    const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+    if (line !== '') return [...line].slice(0, CODE_POINTS_MAX).join('');
+  }
+  return UNNAMED;
 }

@@ -1,6 +1,6 @@
 // The body of the threads that check what callers send, however expensive it is: sources and inspections.
 import { serveJobs } from '@methods/threads/thread-body';
-import { type ReadInspection, readInspectionJson } from '../local-run/inspection-json.ts';
+import { type ReadInspection, readInspectionJson } from '../local-run/local-run.ts';
 import { type Callees, judgeSource, type SourceVerdict } from './source-verdict.ts';
 
 export type SourceJob =

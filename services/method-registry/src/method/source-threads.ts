@@ -5,8 +5,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
 import { JobFailed, type JobLimits } from '@methods/threads/job-thread';
 import { ThreadPool } from '@methods/threads/thread-pool';
-import { checkInspectionSize, type Inspection, inspection } from '../local-run/inspection.ts';
-import type { ReadInspection } from '../local-run/inspection-json.ts';
+import { checkInspectionSize, type Inspection, inspection, type ReadInspection } from '../local-run/local-run.ts';
 import type { SourceJob, SourceReply } from './source-thread.ts';
 import type { Callees, SourceVerdict } from './source-verdict.ts';
 

@@ -7,8 +7,7 @@ import type { CallTarget } from '@methods/method/compiled-method';
 import { cutText } from '@methods/method/cut-text';
 import type { Diagnostic } from '@methods/method/diagnostic';
 import { type NeededPeople, neededPeople } from '@methods/method/needed-people';
-import { displayNameFrom } from './display-name.ts';
-import type { SchemaVersion } from './method.ts';
+import { displayNameFrom, type SchemaVersion } from './method.ts';
 
 /** More is of no use to those who choose among methods by it. */
 const DESCRIPTION_MAX = 4_000;

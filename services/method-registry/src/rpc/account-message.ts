@@ -1,6 +1,6 @@
 // Members, settings and audit lines as protobuf messages. The service's types check them where they are sent.
 import type { Member } from '../account/member.ts';
-import type { Settings } from '../account/settings.ts';
+import type { Settings } from '../account/organization.ts';
 import type { AuditEntry } from '../audit/audit-entry.ts';
 
 export function memberMessage(member: Member) {

@@ -1,13 +1,47 @@
 // The list of the RPCs about people, and which file answers each.
-import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import type {
+  AccountService,
+  ChangeSettingsRequest,
+  GetSettingsRequest,
+} from '@methods/proto/registry/v1/account_service_pb';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
+import { settingsChange } from '../account/organization.ts';
+import { RegistryChanges } from '../bus/registry-changes.ts';
+import { SettingsStore } from '../store/organization-store.ts';
+import { settingsMessage } from './account-message.ts';
 import { AuditLog } from './audit-log.ts';
-import { ListRecipients } from './list-recipients.ts';
-import { Members } from './members.ts';
-import { OrganizationSettings } from './organization-settings.ts';
-import { Sessions } from './sessions.ts';
-import { SignIns } from './sign-ins.ts';
+import { ListRecipients, Members } from './members.ts';
+import { doerOf, orgIdOf } from './request-fields.ts';
+import { Sessions, SignIns } from './sessions.ts';
+
+/** GetSettings and ChangeSettings: what an organization has set for its runs and webhooks. */
+@injectable()
+class OrganizationSettings {
+  constructor(
+    @inject(SettingsStore) private readonly settings: SettingsStore,
+    @inject(RegistryChanges) private readonly changes: RegistryChanges,
+  ) {}
+
+  async get(request: GetSettingsRequest) {
+    return { settings: settingsMessage(await this.settings.get(orgIdOf(request.orgId))) };
+  }
+
+  /** Emitted at a repeat too: the first message may have been lost. */
+  async change(request: ChangeSettingsRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const doer = doerOf(request.doer);
+    const change = settingsChange({
+      contentOnDevices: request.contentOnDevices ?? null,
+      retentionDays: request.retentionDays ?? null,
+      webhookHosts: request.webhookHosts?.hosts ?? null,
+      timeZone: request.timeZone ?? null,
+    });
+    const settings = await this.settings.change(orgId, change, doer);
+    this.changes.settingsChanged(orgId);
+    return { settings: settingsMessage(settings) };
+  }
+}
 
 @injectable()
 export class AccountRpcs {

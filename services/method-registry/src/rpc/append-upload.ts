@@ -1,21 +1,19 @@
 // AppendUpload: the next bytes of a recording. Bytes stored before are skipped, so a repeat after a lost reply is
 // harmless; bytes that leave a gap, or are too many, are refused.
-
 import { createHash } from 'node:crypto';
 import type { UploadId } from '@methods/base/ids';
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
 import { ServiceError } from '@methods/errors/service-error';
 import type { AppendUploadRequest } from '@methods/proto/registry/v1/upload_service_pb';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import { Blobs } from '../build/blobs.ts';
 import { Builds } from '../build/builds.ts';
-import { displayNameFrom } from '../method/display-name.ts';
+import { displayNameFrom } from '../method/method.ts';
 import { UploadStore } from '../store/upload-store.ts';
-import { CHUNK_BYTES_MAX, type Upload } from '../upload/upload.ts';
-import { doerOf } from './request-doer.ts';
-import { orgIdOf, uploadIdOf } from './request-ids.ts';
-import { uploadMessage } from './upload-message.ts';
+import { CHUNK_BYTES_MAX, type Upload, uploadState } from '../upload/upload.ts';
+import { methodMessage } from './registry-message.ts';
+import { doerOf, orgIdOf, uploadIdOf } from './request-fields.ts';
 
 /** Two senders of one upload overtake each other at most as often as that before one of them has to retry. */
 const TRIES_MAX = 5;
@@ -98,4 +96,21 @@ function uploader(uploadId: UploadId): Doer {
 /** A file's name without its ending, such as .har or .recording.json. */
 function stem(fileName: string): string {
   return fileName.replace(/(?<=.)(?:\.(?:har|json|recording|recorder))+$/i, '');
+}
+
+/** An upload as a protobuf message. */
+export function uploadMessage(upload: Upload) {
+  return {
+    uploadId: upload.uploadId,
+    orgId: upload.orgId,
+    state: uploadState(upload),
+    displayName: upload.displayName,
+    fileName: upload.fileName,
+    contentType: upload.contentType,
+    sizeBytes: upload.sizeBytes,
+    offsetBytes: upload.offsetBytes,
+    createdAtMs: upload.createdAt.getTime(),
+    expiresAtMs: upload.expiresAt.getTime(),
+    ...(upload.method === null ? {} : { method: methodMessage(upload.method) }),
+  };
 }

@@ -12,8 +12,7 @@ import { pageRequest } from '../page/page.ts';
 import { AuditStore } from '../store/audit-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { auditMessage } from './account-message.ts';
-import { doerOf } from './request-doer.ts';
-import { orgIdOf } from './request-ids.ts';
+import { doerOf, orgIdOf } from './request-fields.ts';
 
 const ENTRIES_MAX = 256;
 const FACTS_CHARACTERS_MAX = 8_192;

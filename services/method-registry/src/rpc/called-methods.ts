@@ -1,16 +1,66 @@
 // A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, and the
 // versions that calls without one are bound to from then on.
-import { bareMethodId, type MethodId, type ProductionId, type VersionId } from '@methods/base/ids';
+import { bareMethodId, type MethodId, type OrgId, type ProductionId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { targetText } from '@methods/method/call-targets';
 import type { CallTarget } from '@methods/method/compiled-method';
+import { tooFewPeople } from '@methods/method/needed-people';
+import { LRUCache } from 'lru-cache';
 import { inject, injectable } from 'tsyringe';
 import { checkSourceSize, type MethodSource, methodSource } from '../method/method-source.ts';
 import { type ForCaller, SourceThreads } from '../method/source-threads.ts';
-import type { CalleeVerdict, SourceFacts, SourceVerdict } from '../method/source-verdict.ts';
+import { type CalleeVerdict, type SourceFacts, type SourceVerdict, toFinding } from '../method/source-verdict.ts';
+import { UserStore } from '../store/user-store.ts';
 import { type VersionChoice, VersionStore } from '../store/version-store.ts';
-import { CountedPeople } from './counted-people.ts';
-import { KnownSources } from './known-sources.ts';
+
+const BYTES_MAX = 16 * 1024 * 1024;
+const BYTES_A_TARGET = 200;
+const BYTES_AT_LEAST = 500;
+
+/**
+ * The known facts of saved sources that others call or agents are offered. It depends only on the bytes, so it is kept by their hash.
+ */
+@injectable()
+export class KnownSources {
+  private readonly kept = new LRUCache<string, SourceFacts>({
+    maxSize: BYTES_MAX,
+    sizeCalculation: ({ interfaceJson, description, targets }) =>
+      BYTES_AT_LEAST + 2 * (interfaceJson.length + description.length) + BYTES_A_TARGET * targets.length,
+  });
+
+  constructor(@inject(SourceThreads) private readonly threads: SourceThreads) {}
+
+  /** `sha256`: of the source, which is read only if its facts are not known. Null where the source has an error by today's rules. */
+  async facts(sha256: string, read: () => Promise<Uint8Array>, caller: ForCaller): Promise<SourceFacts | null> {
+    const known = this.kept.get(sha256);
+    if (known !== undefined) return known;
+    const { facts } = await this.threads.judge(await read(), [], caller);
+    if (facts !== null) this.kept.set(sha256, facts);
+    return facts;
+  }
+}
+
+/** Larger organizations are not counted. */
+const MEMBERS_MAX = 1_000;
+const FINDINGS_MAX = 100;
+
+/** Warns at a save of questions that need more people than may answer them in the organization (M522). */
+@injectable()
+class CountedPeople {
+  constructor(@inject(UserStore) private readonly users: UserStore) {}
+
+  /** The verdict with these warnings, in the order of the text. */
+  async judge(verdict: SourceVerdict, orgId: OrgId): Promise<SourceVerdict> {
+    if (verdict.needed.length === 0) return verdict;
+    const members = await this.users.allOf(orgId, MEMBERS_MAX);
+    if (members === null) return verdict;
+    const warnings = verdict.needed.flatMap((needed) => tooFewPeople(needed, members) ?? []).map(toFinding);
+    const findings = [...verdict.findings, ...warnings].sort(
+      (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+    );
+    return { ...verdict, findings: findings.slice(0, FINDINGS_MAX) };
+  }
+}
 
 type Target = Extract<CallTarget, { kind: 'method' }>;
 

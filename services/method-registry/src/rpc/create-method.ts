@@ -1,16 +1,20 @@
 // CreateMethod: a method of a source, an agent prompt or both, or that of an upload; once for each creation key.
+
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
-import type { CreateMethodRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type {
+  CreateMethodRequest,
+  FindCreationRequest,
+  FindCreationResponseSchema,
+} from '@methods/proto/registry/v1/method_registry_service_pb';
 import type { CallContext } from '@methods/rpc/call-handler';
 import { inject, injectable } from 'tsyringe';
-import { givenAgentPrompt } from '../method/agent-prompt.ts';
-import { displayNameFrom, givenDisplayName } from '../method/display-name.ts';
+import { displayNameFrom, givenAgentPrompt, givenDisplayName } from '../method/method.ts';
 import { type CreatedMethod, type Creation, CreationStore } from '../store/creation-store.ts';
 import { UploadStore } from '../store/upload-store.ts';
 import { CalledMethods } from './called-methods.ts';
 import { methodMessage, versionMessage } from './registry-message.ts';
-import { doerOf } from './request-doer.ts';
-import { digestOf, orgIdOf, uploadIdOf } from './request-ids.ts';
+import { digestOf, doerOf, orgIdOf, uploadIdOf } from './request-fields.ts';
 
 @injectable()
 export class CreateMethod {
@@ -75,4 +79,21 @@ function reply({ method, version, created }: CreatedMethod & { created: boolean 
     created,
     warnings: warnings.map((warning) => ({ ...warning })),
   };
+}
+
+/** FindCreation: what a creation key made, for a caller that lost the reply. */
+@injectable()
+export class FindCreation {
+  constructor(@inject(CreationStore) private readonly creations: CreationStore) {}
+
+  async handle(request: FindCreationRequest): Promise<MessageInitShape<typeof FindCreationResponseSchema>> {
+    const orgId = orgIdOf(request.orgId);
+    const made = await this.creations.find(orgId, digestOf('idempotency_hash', request.idempotencyHash));
+    if (made === null) return { found: false };
+    return {
+      found: true,
+      ...(made.method === null ? {} : { method: methodMessage(made.method) }),
+      versionId: made.kind === 'method' ? (made.version?.versionId ?? '') : '',
+    };
+  }
 }

@@ -6,32 +6,33 @@ import type {
   ChangeEndpointRequest,
   CreateEndpointRequest,
   DeleteEndpointRequest,
+  EndpointService,
   GetEndpointEventsRequest,
   GetEndpointTargetsRequest,
   ListEndpointsRequest,
   RotateEndpointRequest,
 } from '@methods/proto/registry/v1/endpoint_service_pb';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import {
   type Endpoint,
+  EndpointSecrets,
   endpointEvents,
   endpointFormat,
   overlapMs,
   type SealedTarget,
   shownUrl,
 } from '../endpoint/endpoint.ts';
-import { EndpointSecrets } from '../endpoint/endpoint-secrets.ts';
 import { type EndpointAct, EndpointStore } from '../store/endpoint-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
-import { doerOf } from './request-doer.ts';
-import { endpointIdOf, orgIdOf } from './request-ids.ts';
+import { doerOf, endpointIdOf, orgIdOf } from './request-fields.ts';
 
 const NAME = { min: 1, max: 200 };
 const URL_TEXT = { min: 1, max: 2_048 };
 
 @injectable()
-export class Endpoints {
+class Endpoints {
   constructor(
     @inject(EndpointStore) private readonly endpoints: EndpointStore,
     @inject(EndpointSecrets) private readonly secrets: EndpointSecrets,
@@ -163,4 +164,22 @@ function endpointName(text: string): string {
   if (!name.includes('@')) return name;
   const message = 'The name of an endpoint has no @.';
   throw new ServiceError('invalid_request', message, { findings: [{ path: '/name', code: 'name_at', message }] });
+}
+
+/** The list of the RPCs about endpoints. */
+@injectable()
+export class EndpointRpcs {
+  constructor(@inject(Endpoints) private readonly endpoints: Endpoints) {}
+
+  handlers(): ServiceImplementation<typeof EndpointService> {
+    return {
+      listEndpoints: (request) => this.endpoints.list(request),
+      createEndpoint: (request) => this.endpoints.create(request),
+      changeEndpoint: (request) => this.endpoints.change(request),
+      deleteEndpoint: (request) => this.endpoints.remove(request),
+      rotateEndpoint: (request) => this.endpoints.rotate(request),
+      getEndpointTargets: (request) => this.endpoints.targets(request),
+      getEndpointEvents: (request) => this.endpoints.events(request),
+    };
+  }
 }

@@ -5,7 +5,7 @@ import { newMethodId, type OrgId } from '@methods/base/ids';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
-import { listMethods } from '../store/method-pages.ts';
+import { listMethods } from '../store/method-store.ts';
 
 const COUNT = 10_000;
 const LIMIT = 50;

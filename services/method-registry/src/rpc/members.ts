@@ -1,20 +1,22 @@
 // EnsureUser, GetMember, ListMembers, SetMemberRole and DisableMember: the members of an organization.
-import { isId } from '@methods/base/ids';
+import { isId, type MethodId, type OrgId, type UserId } from '@methods/base/ids';
 import type {
   DisableMemberRequest,
   EnsureUserRequest,
   GetMemberRequest,
   ListMembersRequest,
+  ListRecipientsRequest,
   SetMemberRoleRequest,
 } from '@methods/proto/registry/v1/account_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { claimedUser, roleOf } from '../account/member.ts';
+import { named, RECIPIENTS_MAX } from '../account/recipients.ts';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { pageRequest } from '../page/page.ts';
+import { RecipientStore } from '../store/recipient-store.ts';
 import { UserStore } from '../store/user-store.ts';
 import { memberMessage } from './account-message.ts';
-import { doerOf, originOf } from './request-doer.ts';
-import { orgIdOf, userIdOf } from './request-ids.ts';
+import { doerOf, methodIdOf, orgIdOf, originOf, userIdOf } from './request-fields.ts';
 
 @injectable()
 export class Members {
@@ -57,5 +59,34 @@ export class Members {
     const member = await this.users.disable({ orgId, userId, doer: doerOf(request.doer) });
     this.changes.memberChanged(member);
     return { member: memberMessage(member) };
+  }
+}
+
+/**
+ * ListRecipients: who gets an e-mail about a question. Those that the question names; else the person who last published
+ * its method; without an address of theirs, or if they may not answer, the admins.
+ */
+@injectable()
+export class ListRecipients {
+  constructor(@inject(RecipientStore) private readonly store: RecipientStore) {}
+
+  async handle(request: ListRecipientsRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const methodId = methodIdOf(request.methodId);
+    const people = named(request.to);
+    const facts = await this.store.facts(orgId, methodId);
+    const exceptUserId = request.exceptUserId as UserId | '';
+    const found =
+      request.to.length > 0
+        ? await this.store.named(orgId, people, RECIPIENTS_MAX, exceptUserId)
+        : await this.publisherOrAdmins(orgId, methodId, exceptUserId);
+    const recipients = found.slice(0, RECIPIENTS_MAX).map((each) => ({ ...each }));
+    return { ...facts, recipients, more: found.length > RECIPIENTS_MAX };
+  }
+
+  private async publisherOrAdmins(orgId: OrgId, methodId: MethodId, exceptUserId: UserId | '') {
+    const publisher = await this.store.publisher(orgId, methodId);
+    if (publisher !== null && publisher.userId !== exceptUserId) return [publisher];
+    return this.store.admins(orgId, RECIPIENTS_MAX, exceptUserId);
   }
 }

@@ -1,14 +1,27 @@
 // The list of the registry's RPCs, and which class answers each.
-import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type {
+  EnsureOrganizationRequest,
+  MethodRegistryService,
+} from '@methods/proto/registry/v1/method_registry_service_pb';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
-import { CreateMethod } from './create-method.ts';
-import { EnsureOrganization } from './ensure-organization.ts';
-import { FindCreation } from './find-creation.ts';
+import { externalOrganization } from '../account/organization.ts';
+import { OrganizationStore } from '../store/organization-store.ts';
+import { CreateMethod, FindCreation } from './create-method.ts';
 import { Methods } from './methods.ts';
 import { Offers } from './offers.ts';
 import { ServiceKeys } from './service-keys.ts';
 import { Versions } from './versions.ts';
+
+/** EnsureOrganization: the organization of (issuer, external id), made at first sight. */
+@injectable()
+class EnsureOrganization {
+  constructor(@inject(OrganizationStore) private readonly organizations: OrganizationStore) {}
+
+  async handle({ issuer, externalId, name }: EnsureOrganizationRequest) {
+    return await this.organizations.ensure(externalOrganization(issuer, externalId, name));
+  }
+}
 
 @injectable()
 export class MethodRegistryRpcs {

@@ -12,14 +12,13 @@ import type {
 import { inject, injectable } from 'tsyringe';
 import { Builds } from '../build/builds.ts';
 import { RegistryChanges } from '../bus/registry-changes.ts';
-import { givenAgentPrompt } from '../method/agent-prompt.ts';
+import { givenAgentPrompt } from '../method/method.ts';
 import { pageRequest } from '../page/page.ts';
 import { BuildStore } from '../store/build-store.ts';
 import { MethodStore } from '../store/method-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { methodMessage } from './registry-message.ts';
-import { doerOf } from './request-doer.ts';
-import { methodIdOf, orgIdOf, versionIdOf } from './request-ids.ts';
+import { doerOf, methodIdOf, orgIdOf, versionIdOf } from './request-fields.ts';
 
 /** That one request asks for. */
 const METHODS_MAX = 1_000;

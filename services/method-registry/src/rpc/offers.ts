@@ -12,10 +12,9 @@ import type { SourceFacts } from '../method/source-verdict.ts';
 import { MethodStore } from '../store/method-store.ts';
 import { type Offer, OfferStore } from '../store/offer-store.ts';
 import { VersionStore } from '../store/version-store.ts';
-import { KnownSources } from './known-sources.ts';
+import { KnownSources } from './called-methods.ts';
 import { methodMessage } from './registry-message.ts';
-import { doerOf } from './request-doer.ts';
-import { methodIdOf, orgIdOf } from './request-ids.ts';
+import { doerOf, methodIdOf, orgIdOf } from './request-fields.ts';
 
 /** Of one method's inputs and result. An agent reads them all with its list of tools. */
 const SCHEMA_BYTES_MAX = 64 * 1024;

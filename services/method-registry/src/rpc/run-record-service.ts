@@ -12,8 +12,7 @@ import type { LocalRun } from '../local-run/local-run.ts';
 import { SourceThreads } from '../method/source-threads.ts';
 import { pageRequest } from '../page/page.ts';
 import { isLocalRunKey, LocalRunStore } from '../store/local-run-store.ts';
-import { doerOf } from './request-doer.ts';
-import { methodIdOf, orgIdOf, runIdOf, versionIdOf } from './request-ids.ts';
+import { doerOf, methodIdOf, orgIdOf, runIdOf, versionIdOf } from './request-fields.ts';
 
 @injectable()
 export class RunRecordRpcs {

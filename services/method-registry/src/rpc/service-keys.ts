@@ -13,13 +13,12 @@ import type {
 } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
-import { WebhookSecrets } from '../key/webhook-secrets.ts';
+import { WebhookSecrets } from '../key/service-key.ts';
 import { pageRequest } from '../page/page.ts';
 import { isKeyPlace, type KeyAct, KeyStore } from '../store/key-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { serviceKeyMessage } from './registry-message.ts';
-import { doerOf } from './request-doer.ts';
-import { digestOf, keyIdOf, orgIdOf } from './request-ids.ts';
+import { digestOf, doerOf, keyIdOf, orgIdOf } from './request-fields.ts';
 
 /** Without a limit; an organization has at most 500 that live. */
 const LISTED_KEYS_MAX = 1_000;

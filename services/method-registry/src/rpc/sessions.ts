@@ -1,16 +1,18 @@
 // CreateSession, ResolveSession and EndSession: the member of a dashboard cookie, until it expires or is ended.
 import { ServiceError } from '@methods/errors/service-error';
 import type {
+  BeginSignInRequest,
   CreateSessionRequest,
   EndSessionRequest,
   ResolveSessionRequest,
+  TakeSignInRequest,
 } from '@methods/proto/registry/v1/account_service_pb';
 import { inject, injectable } from 'tsyringe';
+import { signIn } from '../account/sign-in.ts';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { SessionStore } from '../store/session-store.ts';
 import { memberMessage } from './account-message.ts';
-import { doerOf } from './request-doer.ts';
-import { digestOf, orgIdOf, userIdOf } from './request-ids.ts';
+import { digestOf, doerOf, orgIdOf, userIdOf } from './request-fields.ts';
 
 @injectable()
 export class Sessions {
@@ -41,5 +43,24 @@ export class Sessions {
     const owner = await this.sessions.end(sessionSha256, doerOf(request.doer));
     if (owner !== null) this.changes.sessionEnded({ ...owner, sessionSha256 });
     return {};
+  }
+}
+
+/** BeginSignIn and TakeSignIn: what the gateway must remember while a person is at the issuer. */
+@injectable()
+export class SignIns {
+  constructor(@inject(SessionStore) private readonly sessions: SessionStore) {}
+
+  async begin(request: BeginSignInRequest) {
+    const sha256 = digestOf('sign_in_sha256', request.signInSha256);
+    const { expiresAt } = await this.sessions.beginSignIn(sha256, signIn(request));
+    return { expiresAtMs: expiresAt.getTime() };
+  }
+
+  /** @throws ServiceError unauthorized for unknown, expired, taken and malformed alike. */
+  async take({ signInSha256 }: TakeSignInRequest) {
+    const taken = signInSha256.length === 32 ? await this.sessions.takeSignIn(signInSha256) : null;
+    if (taken === null) throw new ServiceError('unauthorized');
+    return { ...taken };
   }
 }

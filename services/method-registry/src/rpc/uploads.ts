@@ -4,17 +4,18 @@ import type {
   CreateUploadRequest,
   GetUploadRequest,
   ResolveUploadTokenRequest,
+  UploadService,
 } from '@methods/proto/registry/v1/upload_service_pb';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
 import { UploadStore } from '../store/upload-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { RECORDING_BYTES_MAX } from '../upload/upload.ts';
-import { doerOf } from './request-doer.ts';
-import { digestOf, orgIdOf, uploadIdOf } from './request-ids.ts';
-import { uploadMessage } from './upload-message.ts';
+import { AppendUpload, uploadMessage } from './append-upload.ts';
+import { digestOf, doerOf, orgIdOf, uploadIdOf } from './request-fields.ts';
 
 @injectable()
-export class Uploads {
+class Uploads {
   constructor(@inject(UploadStore) private readonly uploads: UploadStore) {}
 
   /** A known key gets its upload with another link, even with other fields: the first link may have been lost. */
@@ -60,4 +61,22 @@ function recordingBytes(size: number): number {
   throw new ServiceError('invalid_request', 'size is a whole number of bytes, at least 1.', {
     findings: [{ path: '/size', code: 'size', message: 'It is not.' }],
   });
+}
+
+/** The list of the RPCs of uploads, and which file answers each. */
+@injectable()
+export class UploadRpcs {
+  constructor(
+    @inject(Uploads) private readonly uploads: Uploads,
+    @inject(AppendUpload) private readonly appendUpload: AppendUpload,
+  ) {}
+
+  handlers(): ServiceImplementation<typeof UploadService> {
+    return {
+      createUpload: (request) => this.uploads.create(request),
+      getUpload: (request) => this.uploads.get(request),
+      resolveUploadToken: (request) => this.uploads.resolveToken(request),
+      appendUpload: (request) => this.appendUpload.handle(request),
+    };
+  }
 }

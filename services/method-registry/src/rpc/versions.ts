@@ -15,8 +15,7 @@ import { type VersionChoice, VersionStore } from '../store/version-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { CalledMethods } from './called-methods.ts';
 import { methodMessage, versionMessage } from './registry-message.ts';
-import { doerOf } from './request-doer.ts';
-import { methodIdOf, orgIdOf, versionIdOf } from './request-ids.ts';
+import { doerOf, methodIdOf, orgIdOf, versionIdOf } from './request-fields.ts';
 
 const LOCK_BYTES_MAX = 1024 * 1024;
 

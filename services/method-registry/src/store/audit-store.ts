@@ -1,14 +1,14 @@
 // The audit log in registry.audit, which the database itself only lets grow. Most lines are written with the change
-// they record (`audit-row.ts`); here are the other services' and the reading.
-import type { AuditId, OrgId } from '@methods/base/ids';
+// they record (`audit-store.ts`); here are the other services' and the reading.
+import { type AuditId, newId, type OrgId } from '@methods/base/ids';
+import type { PendingQuery, Row } from 'postgres';
 import { inject, injectable } from 'tsyringe';
-import type { AuditEntry, ReportedAct, TargetKind } from '../audit/audit-entry.ts';
-import type { DoerKind } from '../audit/doer.ts';
+import type { AuditEntry, Doer, DoerKind, ReportedAct, TargetKind } from '../audit/audit-entry.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader, type Statements } from './registry-database.ts';
 
 /** Empty: all. */
-export interface AuditFilter {
+interface AuditFilter {
   readonly action: string;
   readonly targetId: string;
   readonly doerId: string;
@@ -100,4 +100,30 @@ function toEntry(row: AuditRow): AuditEntry {
     beforeJson: row.before,
     afterJson: row.after,
   };
+}
+
+/** One line of the audit log as part of the statement it records: both are committed, or neither. */
+interface AuditedAct {
+  readonly doer: Doer;
+  /** `<noun>.<verb>`, for example method.publish. */
+  readonly action: string;
+  readonly targetKind: TargetKind;
+}
+
+type Fragment = PendingQuery<Row[]>;
+
+/**
+ * `insert into registry.audit … select … from <source>` for use in a `with`: one line for each row of `source`, a CTE
+ * that has `org_id`. `targetId`, `before` and `after` are SQL expressions over that row; the latter two jsonb or null.
+ */
+export function auditRow(
+  sql: Statements,
+  { doer, action, targetKind }: AuditedAct,
+  { source, targetId, before, after }: { source: string; targetId: Fragment; before: Fragment; after: Fragment },
+): Fragment {
+  return sql`insert into registry.audit
+      (org_id, audit_id, doer_kind, doer_id, ip, request_id, client, action, target_kind, target_id, before, after)
+    select org_id, ${newId('aud')}, ${doer.kind}, ${doer.id}, ${doer.ip}, ${doer.requestId}, ${doer.client ?? ''}, ${action},
+      ${targetKind}, ${targetId}, ${before}, ${after}
+    from ${sql(source)}`;
 }

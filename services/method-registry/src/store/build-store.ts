@@ -2,11 +2,11 @@
 import { type MethodId, newId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { MethodSource } from '../method/method-source.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import { type ClaimTerms, claimBuild, moveMethods } from './claim-build.ts';
-import { Database, query } from './query.ts';
+import { Database, query } from './registry-database.ts';
 
 /** An attempt under way. The holder of its token may end it, until the lease expired and another attempt began. */
 export interface ClaimedBuild {

@@ -2,7 +2,7 @@
 // ago. It reads a few rows of each organization that has builds to do, however many builds those are.
 import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery } from 'postgres';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 /** Tries that may end without a result: a recording may take down the process that compiles it. */
 export const BUILD_TRIES_MAX = 3;

@@ -5,10 +5,10 @@ import { assert } from '@methods/base/assert';
 import { type MethodId, newId, newMethodId, type OrgId, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { Method, Version } from '../method/method.ts';
 import type { MethodSource } from '../method/method-source.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import {
   type MethodRow,
   methodColumns,
@@ -19,7 +19,7 @@ import {
   versionColumns,
   versionJoins,
 } from './method-rows.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader } from './registry-database.ts';
 
 export interface NewMethod {
   readonly orgId: OrgId;

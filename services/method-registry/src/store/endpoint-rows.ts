@@ -1,9 +1,9 @@
 // The columns an endpoint is read by, and what the rows mean.
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
-import { party } from '../audit/doer.ts';
+import { party } from '../audit/audit-entry.ts';
 import type { Endpoint, EndpointEvent, EndpointFormat, SealedTarget } from '../endpoint/endpoint.ts';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 export interface EndpointRow {
   readonly org_id: OrgId;

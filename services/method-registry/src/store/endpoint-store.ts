@@ -3,7 +3,7 @@
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import {
   ENDPOINTS_MAX,
   type Endpoint,
@@ -11,9 +11,9 @@ import {
   type EndpointFormat,
   type SealedTarget,
 } from '../endpoint/endpoint.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import { type EndpointRow, endpointColumns, type TargetRow, toEndpoint, toTarget } from './endpoint-rows.ts';
-import { Database, query, Reader, type Refusals } from './query.ts';
+import { Database, query, Reader, type Refusals } from './registry-database.ts';
 
 export interface NewEndpoint {
   readonly orgId: OrgId;

@@ -1,9 +1,9 @@
 // The columns a service key is read by, and what the row means.
 import type { KeyId, OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
-import { party } from '../audit/doer.ts';
+import { party } from '../audit/audit-entry.ts';
 import type { ServiceKey } from '../key/service-key.ts';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 export interface KeyRow {
   readonly org_id: OrgId;

@@ -3,12 +3,12 @@
 import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader } from './registry-database.ts';
 
 export interface NewServiceKey {
   readonly orgId: OrgId;

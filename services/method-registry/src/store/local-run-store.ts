@@ -2,12 +2,11 @@
 import { isId, type MethodId, type OrgId, type RunId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { type Doer, party } from '../audit/doer.ts';
-import type { Inspection } from '../local-run/inspection.ts';
-import type { LocalRun } from '../local-run/local-run.ts';
+import { type Doer, party } from '../audit/audit-entry.ts';
+import type { Inspection, LocalRun } from '../local-run/local-run.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
-import { auditRow } from './audit-row.ts';
-import { Database, query, Reader, type Statements } from './query.ts';
+import { auditRow } from './audit-store.ts';
+import { Database, query, Reader, type Statements } from './registry-database.ts';
 
 export interface NewLocalRunRecord {
   readonly orgId: OrgId;

@@ -4,7 +4,7 @@ import type { Role } from '@methods/auth/caller';
 import type { OrgId, UserId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Member } from '../account/member.ts';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 export interface MemberRow {
   readonly org_id: OrgId;

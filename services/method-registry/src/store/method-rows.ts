@@ -1,9 +1,9 @@
 // The columns methods and versions are read by, and what the rows mean; all stores read them alike.
 import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
-import { party } from '../audit/doer.ts';
+import { party } from '../audit/audit-entry.ts';
 import type { Build, Method, SchemaVersion, Version } from '../method/method.ts';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 export interface MethodRow {
   readonly org_id: OrgId;

@@ -3,15 +3,14 @@
 import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { Method } from '../method/method.ts';
-import { type Page, pageOf } from '../page/page.ts';
-import { auditRow } from './audit-row.ts';
-import { listMethods, type MethodSelection, searchReach } from './method-pages.ts';
+import { type Page, type PageRequest, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-store.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader, type Statements } from './registry-database.ts';
 
-export interface Publication {
+interface Publication {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
   readonly versionId: VersionId;
@@ -19,7 +18,7 @@ export interface Publication {
 }
 
 /** Null fields are not changed. */
-export interface MethodChange {
+interface MethodChange {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
   readonly displayName: string | null;
@@ -147,4 +146,51 @@ export class MethodStore {
     );
     return (await this.find(orgId, methodId)).method;
   }
+}
+
+/** Names that one page of a search looks at. */
+const LOOKED_AT_MAX = 20_000;
+
+/**
+ * The page of an organization's methods, newest first. Ids sort by creation, so the primary key, read backwards, is the
+ * order: a page without a search reads one row more than it shows.
+ */
+interface MethodSelection {
+  readonly orgId: OrgId;
+  /** A part of the display name, in any case; empty: all. */
+  readonly search: string;
+  readonly page: PageRequest;
+}
+
+/** The last method that a page of a search looks at; null when the list ends before. */
+async function searchReach(sql: Statements, { orgId, page: { below } }: MethodSelection): Promise<string | null> {
+  const [row] = await sql<{ method_id: MethodId }[]>`
+    select method_id from registry.methods
+    where org_id = ${orgId} ${below === null ? sql`` : sql`and method_id < ${below}`}
+    order by method_id desc offset ${LOOKED_AT_MAX - 1} limit 1`;
+  return row?.method_id ?? null;
+}
+
+/**
+ * A search reads on from the cursor until the page is full or `reach` is passed. No trigram index: matching is not
+ * leakproof, so under row-level security Postgres would never use it; ten thousand names are read in a few milliseconds.
+ */
+export function listMethods(
+  sql: Statements,
+  { orgId, search, page: { below, limit } }: MethodSelection,
+  reach: string | null,
+) {
+  return sql<MethodRow[]>`
+    with page as materialized (
+      select * from registry.methods
+      where org_id = ${orgId}
+        ${below === null ? sql`` : sql`and method_id < ${below}`}
+        ${reach === null ? sql`` : sql`and method_id >= ${reach}`}
+        ${search === '' ? sql`` : sql`and strpos(folded_name, (select lower(${search}))) > 0`}
+      order by method_id desc limit ${limit + 1}
+    )
+    select ${methodColumns(sql)}
+    from page m
+    ${methodJoins(sql)}
+    order by m.method_id desc`;
 }

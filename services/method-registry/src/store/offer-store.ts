@@ -2,11 +2,11 @@
 import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { Method } from '../method/method.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
-import { Database, query, Reader, type Refusals } from './query.ts';
+import { Database, query, Reader, type Refusals } from './registry-database.ts';
 
 export interface OfferAct {
   readonly orgId: OrgId;

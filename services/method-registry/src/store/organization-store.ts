@@ -1,9 +1,12 @@
 // Organizations in registry.organizations.
 import { assert } from '@methods/base/assert';
 import { newId, type OrgId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { ExternalOrganization } from '../organization/organization.ts';
-import { Database, query } from './query.ts';
+import type { ExternalOrganization, Settings, SettingsChange } from '../account/organization.ts';
+import type { Doer } from '../audit/audit-entry.ts';
+import { auditRow } from './audit-store.ts';
+import { Database, query, Reader } from './registry-database.ts';
 
 @injectable()
 export class OrganizationStore {
@@ -31,4 +34,89 @@ export class OrganizationStore {
       select org_id from registry.organizations where issuer = ${issuer} and external_id = ${externalId}`);
     return rows[0]?.org_id ?? null;
   }
+}
+
+interface SettingsRow {
+  readonly content_on_devices: boolean;
+  readonly retention_days: number;
+  readonly webhook_hosts: string[];
+  readonly time_zone: string;
+}
+
+/** As the columns have them. */
+const DEFAULTS: Settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };
+
+/** Settings in registry.settings, whose columns hold the defaults; an organization that set nothing has no row. */
+@injectable()
+export class SettingsStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
+  /** Of an organization that set nothing: the defaults. @throws ServiceError not_found. */
+  async get(orgId: OrgId): Promise<Settings> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(SettingsRow | { [Column in keyof SettingsRow]: null })[]>`
+          select s.content_on_devices, s.retention_days, s.webhook_hosts, s.time_zone
+          from registry.organizations o left join registry.settings s on s.org_id = o.org_id
+          where o.org_id = ${orgId}`,
+      ),
+    );
+    if (row === undefined) throw noSuchOrganization();
+    return row.retention_days === null ? DEFAULTS : toSettings(row);
+  }
+
+  /** @throws ServiceError not_found. */
+  async change(orgId: OrgId, change: SettingsChange, doer: Doer): Promise<Settings> {
+    const { sql } = this;
+    // The defaults as a row of their own first: what a change and its audit line start from is then always a row that
+    // can be locked.
+    await query(
+      sql`insert into registry.settings (org_id) values (${orgId}) on conflict on constraint settings_pkey do nothing`,
+    );
+    const hosts = change.webhookHosts === null ? null : [...change.webhookHosts];
+    const [row] = await query(sql<SettingsRow[]>`
+      with before as (
+        select * from registry.settings where org_id = ${orgId} for update
+      ), wanted as (
+        select org_id, coalesce(${change.contentOnDevices}::boolean, content_on_devices) as content_on_devices,
+          coalesce(${change.retentionDays}::integer, retention_days) as retention_days,
+          coalesce(${hosts}::text[], webhook_hosts) as webhook_hosts,
+          coalesce(${change.timeZone}::text, time_zone) as time_zone
+        from before
+      ), changed as (
+        update registry.settings s set content_on_devices = w.content_on_devices, retention_days = w.retention_days,
+          webhook_hosts = w.webhook_hosts, time_zone = w.time_zone
+        from wanted w, before b
+        where s.org_id = w.org_id and b.org_id = w.org_id
+          and (b.content_on_devices, b.retention_days, b.webhook_hosts, b.time_zone)
+            is distinct from (w.content_on_devices, w.retention_days, w.webhook_hosts, w.time_zone)
+        returning s.org_id, to_jsonb(b) - 'org_id' as before, to_jsonb(w) - 'org_id' as after
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'settings.change', targetKind: 'settings' },
+          { source: 'changed', targetId: sql`org_id`, before: sql`before`, after: sql`after` },
+        )}
+      )
+      select content_on_devices, retention_days, webhook_hosts, time_zone from wanted`);
+    if (row === undefined) throw noSuchOrganization();
+    return toSettings(row);
+  }
+}
+
+function noSuchOrganization(): ServiceError {
+  return new ServiceError('not_found', 'There is no such organization.');
+}
+
+function toSettings(row: SettingsRow): Settings {
+  return {
+    contentOnDevices: row.content_on_devices,
+    retentionDays: row.retention_days,
+    webhookHosts: row.webhook_hosts,
+    timeZone: row.time_zone,
+  };
 }

@@ -5,7 +5,7 @@ import type { MethodId, OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Named, Reason, Recipient } from '../account/recipients.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader } from './registry-database.ts';
 
 /** What a mail says of the organization and the method, and how it has to treat content. */
 export interface MailFacts {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
-import { sealedWebhookSecrets } from '../key/webhook-secrets.ts';
+import { sealedWebhookSecrets } from '../key/service-key.ts';
 import type { KeyStore } from './key-store.ts';
 import { registryDatabase } from './registry-database.ts';
 import { SecretsKeyCheck } from './secrets-key-check.ts';

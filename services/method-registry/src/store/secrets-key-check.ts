@@ -4,7 +4,7 @@ import { SecretBoxError } from '@methods/auth/secret-box';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { inject, injectable } from 'tsyringe';
-import { WebhookSecrets } from '../key/webhook-secrets.ts';
+import { WebhookSecrets } from '../key/service-key.ts';
 import { KeyStore } from './key-store.ts';
 
 class WrongSecretsKey extends Error {

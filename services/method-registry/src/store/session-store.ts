@@ -7,10 +7,10 @@ import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Member } from '../account/member.ts';
 import { SESSION_DAYS, SIGN_IN_MINUTES, type SignIn } from '../account/sign-in.ts';
-import type { Doer } from '../audit/doer.ts';
-import { auditRow } from './audit-row.ts';
+import type { Doer } from '../audit/audit-entry.ts';
+import { auditRow } from './audit-store.ts';
 import { type MemberRow, memberColumns, toMember } from './member-rows.ts';
-import { Database, query } from './query.ts';
+import { Database, query } from './registry-database.ts';
 
 export interface NewSession {
   readonly orgId: OrgId;

@@ -3,7 +3,7 @@ import type { OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Upload } from '../upload/upload.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
-import type { Statements } from './query.ts';
+import type { Statements } from './registry-database.ts';
 
 type Nullable<Columns> = { [Column in keyof Columns]: Columns[Column] | null };
 

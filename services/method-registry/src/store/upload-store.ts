@@ -4,10 +4,10 @@ import { assert } from '@methods/base/assert';
 import { newId, newMethodId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import { LARGE_RECORDING_BYTES, LINK_MS, type Upload } from '../upload/upload.ts';
-import { auditRow } from './audit-row.ts';
-import { Database, query, Reader } from './query.ts';
+import { auditRow } from './audit-store.ts';
+import { Database, query, Reader } from './registry-database.ts';
 import { selectUploads, toUpload, type UploadRow } from './upload-rows.ts';
 
 export interface NewUpload {

@@ -6,11 +6,11 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { CountedMember } from '@methods/method/needed-people';
 import { inject, injectable } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import { type MemberRow, memberColumns, toMember } from './member-rows.ts';
-import { Database, query, Reader } from './query.ts';
+import { Database, query, Reader } from './registry-database.ts';
 
 /** Where a request came from. */
 export type Origin = Pick<Doer, 'ip' | 'requestId'>;

@@ -3,11 +3,11 @@ import { assert } from '@methods/base/assert';
 import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { Doer } from '../audit/doer.ts';
+import type { Doer } from '../audit/audit-entry.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';
 import type { MethodSource } from '../method/method-source.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
-import { auditRow } from './audit-row.ts';
+import { auditRow } from './audit-store.ts';
 import {
   type MethodRow,
   methodColumns,
@@ -18,7 +18,7 @@ import {
   versionColumns,
   versionJoins,
 } from './method-rows.ts';
-import { Database, query, Reader, type Statements } from './query.ts';
+import { Database, query, Reader, type Statements } from './registry-database.ts';
 
 export interface NewVersion {
   readonly orgId: OrgId;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { Secret } from '@methods/config/environment';
-import { type LinkedQuestion, makeLink } from './link-token.ts';
+import { type LinkedQuestion, makeLink } from './answer-link.ts';
 
 const keyOf = (byte: number) => new Secret(Buffer.alloc(32, byte).toString('base64'));
 const links = { key: keyOf(7), publicUrl: 'https://methods.example' };

@@ -2,8 +2,7 @@
 // people is answered by a link of its own, in the name of the endpoint, and one with such rules begins with sign-in.
 import type { Clock } from '@methods/base/clock';
 import type { QuestionId } from '@methods/base/ids';
-import { linkExpiresAtMs, type NewLink } from '../answer-link/answer-link.ts';
-import { type LinkSettings, makeLink } from '../answer-link/link-token.ts';
+import { type LinkSettings, linkExpiresAtMs, makeLink, type NewLink } from '../answer-link/answer-link.ts';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 
 export interface AnswerAddressParts {

@@ -1,9 +1,58 @@
 // The message of a delivery to a chat, made at each try: its link is a secret, which no stored body holds.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EndpointFormat } from '../delivery/endpoint-target.ts';
-import { chatNotice } from './chat-notice.ts';
-import { slackMessage } from './slack-message.ts';
-import { teamsMessage } from './teams-message.ts';
+import { type ChatNotice, chatNotice } from './chat-notice.ts';
+
+/** Of a block's text. */
+const TEXT_MAX = 3_000;
+
+/** A notice as Slack's incoming webhooks take it: blocks, and a plain text for notifications. */
+function slackMessage({ title, text, details, facts, button }: ChatNotice) {
+  const first = text === '' ? title : `${title}: ${text}`;
+  return {
+    text: escaped(first),
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      { type: 'section', text: mrkdwn(`*${escaped(title)}*`) },
+      ...[text, details]
+        .filter((one) => one.trim() !== '')
+        .map((one) => ({ type: 'section', text: mrkdwn(literal(one)) })),
+      ...inTens(facts).map((some) => ({
+        type: 'section',
+        fields: some.map(({ name, value }) => mrkdwn(`*${literal(name)}*\n${literal(value) || '–'}`)),
+      })),
+      ...(button === null ? [] : [{ type: 'actions', elements: [answerButton(button)] }]),
+    ],
+  };
+}
+
+function answerButton({ label, url }: { readonly label: string; readonly url: string }) {
+  return { type: 'button', style: 'primary', text: { type: 'plain_text', text: label }, url, action_id: 'answer' };
+}
+
+/** `verbatim`: names and addresses in a text become neither mentions nor links. */
+function mrkdwn(text: string) {
+  return { type: 'mrkdwn', verbatim: true, text: text.slice(0, TEXT_MAX) };
+}
+
+/**
+ * Shown as it is: the signs of its format get an invisible character before them, which keeps them from pairing. Not a
+ * `_` within a word, which means nothing: an id that is copied from the message stays one.
+ */
+function literal(text: string): string {
+  return escaped(text).replace(/[*~`]|(?<![a-z0-9])_|_(?![a-z0-9])|^(?:&gt;|>)/gim, (sign) => `\u200b${sign}`);
+}
+
+/** Slack reads only these three: they would begin links, mentions and commands. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** A section has at most 10 fields. */
+function inTens<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / 10) }, (_, i) => items.slice(i * 10, i * 10 + 10));
+}
 
 export type ChatFormat = Exclude<EndpointFormat, 'webhook'>;
 
@@ -26,4 +75,31 @@ export function chatMessage(
     body: Buffer.from(JSON.stringify(MESSAGES[format](chatNotice(body, answerUrl))), 'utf8'),
     secrets: token === undefined ? [] : [token],
   };
+}
+
+/**
+ * A notice as the webhooks of Teams workflows take it: an adaptive card. Texts are runs of a rich text, which unlike text
+ * blocks and facts know no Markdown, so nothing in them needs escaping.
+ */
+function teamsMessage({ title, text, details, facts, button }: ChatNotice) {
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    fallbackText: title,
+    body: [
+      rich({ type: 'TextRun', text: title, weight: 'Bolder', size: 'Medium' }),
+      ...[text, details].filter((one) => one.trim() !== '').map((one) => rich({ type: 'TextRun', text: one })),
+      ...facts.map(({ name, value }) =>
+        rich({ type: 'TextRun', text: `${name}: `, weight: 'Bolder' }, { type: 'TextRun', text: value }),
+      ),
+    ],
+    actions: button === null ? [] : [{ type: 'Action.OpenUrl', title: button.label, url: button.url }],
+  };
+  const card = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content };
+  return { type: 'message', attachments: [card] };
+}
+
+function rich(...inlines: readonly object[]) {
+  return { type: 'RichTextBlock', inlines };
 }

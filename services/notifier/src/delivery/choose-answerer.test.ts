@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseAnswerer } from './choose-answerer.ts';
+import { chooseAnswerer } from './plan-delivery.ts';
 import type { RunChange, RunEvent } from './run-event.ts';
 
 const asked = {

@@ -1,7 +1,8 @@
 // Which events came before an earlier one of their run: webhooks of a run are first sent in its order, even if the bus
 // lost an event or another notifier took the earlier one.
-import { chooseAnswerer } from './choose-answerer.ts';
+
 import { type EndpointTarget, takes, tookThen } from './endpoint-target.ts';
+import { chooseAnswerer } from './plan-delivery.ts';
 import { isDelivered, type RunEvent } from './run-event.ts';
 
 /** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */

@@ -1,10 +1,16 @@
 // Plans the deliveries of an event: to the run's own URL, and to the endpoints of its organization that take it.
 import type { DeliveryId } from '@methods/base/ids';
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
-import { chooseAnswerer } from './choose-answerer.ts';
 import type { PlannedDelivery } from './delivery.ts';
 import { type EndpointTarget, kindOf, takes } from './endpoint-target.ts';
-import { type DeliveredChange, type DeliveredEvent, isDelivered, type RunEvent } from './run-event.ts';
+import {
+  type DeliveredChange,
+  type DeliveredEvent,
+  isDelivered,
+  type Question,
+  type RunChange,
+  type RunEvent,
+} from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
 /** Of an endpoint; an organization has many, and each gets a body of its own. Beyond it the content is left out. */
@@ -88,4 +94,28 @@ function hostOf(url: string): string {
   } catch {
     return '';
   }
+}
+
+/**
+ * Chooses who is notified of an event: the application through its webhook, the people who answer, both or neither.
+ */
+interface Told {
+  /** Through the run's webhook; only endpoints of the organization are reminded. */
+  readonly application: boolean;
+  /** Only of questions that people answer: those for the team, and those that no program may answer. */
+  readonly team: boolean;
+}
+
+/** With both a webhook and the team both are notified, and the first answer wins. */
+export function chooseAnswerer({ webhookUrl, answerBy, change }: RunEvent): Told {
+  return {
+    application: webhookUrl !== '' && !change.event.startsWith('question.'),
+    team: 'question' in change && isForPeople(change, answerBy),
+  };
+}
+
+function isForPeople(change: RunChange & { readonly question: Question }, answerBy: RunEvent['answerBy']): boolean {
+  // It is escalated and assigned to people in any case.
+  if (change.event === 'question.escalated' || change.event === 'question.assigned') return true;
+  return answerBy === 'team' || (change.question.rules?.forPeople ?? false);
 }

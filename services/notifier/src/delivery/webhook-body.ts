@@ -1,6 +1,5 @@
 // The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
 import type { DeliveryId } from '@methods/base/ids';
-import { carriedJson, jsonObject, textIfAny, timeJson } from './json-text.ts';
 import type { DeliveredEvent, EventName, Question, RunError } from './run-event.ts';
 
 const STATUS: Readonly<Record<EventName, string>> = {
@@ -82,4 +81,27 @@ function errorJson(error: RunError): string {
     ['message', JSON.stringify(error.message)],
     ['step', textIfAny(error.step)],
   ]);
+}
+
+// JSON built from texts that are already JSON, so that values pass through unread.
+
+/** An object of the members whose text is given, in this order. */
+function jsonObject(members: readonly (readonly [name: string, json: string | undefined])[]): string {
+  const parts = members.flatMap(([name, json]) => (json === undefined ? [] : [`${JSON.stringify(name)}:${json}`]));
+  return `{${parts.join(',')}}`;
+}
+
+/** A value carried as JSON text; the empty text means none. */
+function carriedJson(json: string): string {
+  return json === '' ? 'null' : json;
+}
+
+/** RFC 3339 in UTC with milliseconds; 0 is an unknown time, null. */
+function timeJson(ms: number): string {
+  return ms === 0 ? 'null' : JSON.stringify(new Date(ms).toISOString());
+}
+
+/** A text that may be missing: the member is left out then. */
+function textIfAny(text: string): string | undefined {
+  return text === '' ? undefined : JSON.stringify(text);
 }

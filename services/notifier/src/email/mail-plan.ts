@@ -1,8 +1,8 @@
 // Plans the mail of an event: whom it asks for, and the texts that mails will show. They are cut here, since the delivery
 // of each recipient has them.
 import type { DeliveryId, QuestionId } from '@methods/base/ids';
-import { chooseAnswerer } from '../delivery/choose-answerer.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
+import { chooseAnswerer } from '../delivery/plan-delivery.ts';
 import type { AssignedQuestion, Question, QuestionEvent, QuestionRules, RunEvent } from '../delivery/run-event.ts';
 import { type Announcement, MAIL_HOST, type MailedPerson, type MailedQuestion, writeJob } from './mail-job.ts';
 import { line, paragraph } from './shown-text.ts';

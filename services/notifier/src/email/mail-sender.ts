@@ -2,8 +2,13 @@
 import type { Clock } from '@methods/base/clock';
 import type { DeliveryId, OrgId, QuestionId, UserId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import { type AnswerLink, linkExpiresAtMs, type NewLink } from '../answer-link/answer-link.ts';
-import { type LinkSettings, makeLink } from '../answer-link/link-token.ts';
+import {
+  type AnswerLink,
+  type LinkSettings,
+  linkExpiresAtMs,
+  makeLink,
+  type NewLink,
+} from '../answer-link/answer-link.ts';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { AddressPlaces } from '../webhook/address-places.ts';
 import type { TryOutcome } from '../webhook/webhook-sender.ts';

@@ -20,8 +20,7 @@ import type { PlannedDelivery } from '../delivery/delivery.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';
 import { storeDeliveries } from '../store/store-deliveries.ts';
-import { deletion, organizationsWithEnded } from './old-deliveries.ts';
-import { RetentionSweep } from './retention-sweep.ts';
+import { deletion, organizationsWithEnded, RetentionSweep } from './retention-sweep.ts';
 
 const DAYS: Readonly<Record<string, number>> = { org_early: 30, org_month: 30, org_year: 365 };
 const RESULT = { startedAtMs: 1_760_000_000_123, durationMs: 12, httpStatus: 200, error: '', answerStart: '' };

@@ -5,7 +5,7 @@ import { newId } from '@methods/base/ids';
 import { ListDeliveriesRequestSchema } from '@methods/proto/notifier/v1/notifier_service_pb';
 import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.fixture.ts';
 import { storeDeliveries } from '../store/store-deliveries.ts';
-import { listDeliveriesRpc } from './list-deliveries.ts';
+import { listDeliveriesRpc } from './notifier-service.ts';
 
 let database: NotifierDatabase;
 before(async () => {

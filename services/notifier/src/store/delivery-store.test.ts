@@ -9,11 +9,10 @@ import {
 } from '../../test/notifier-database.fixture.ts';
 import { rowsRead } from '../../test/rows-read.fixture.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
-import { claimDeliveries } from './claim-deliveries.ts';
+import { claimDeliveries, resendDeliveries } from './claim-deliveries.ts';
 import type { ClaimRequest } from './claim-statement.ts';
 import { getDelivery, listDeliveries, pageStatement, triesStatement } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
-import { resendDeliveries } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
 
 let database: NotifierDatabase;

@@ -17,18 +17,16 @@ import {
   wasteful,
 } from '@methods/test/harness/statement-plans';
 import { claimRequest, planned } from '../../test/notifier-database.fixture.ts';
-import { deleteEnded, organizationsWithEnded } from '../retention/old-deliveries.ts';
+import { deleteEnded, organizationsWithEnded } from '../retention/retention-sweep.ts';
 import { endLinks, findLink, storeLinks, useLink } from './answer-links.ts';
-import { claimDeliveries } from './claim-deliveries.ts';
+import { claimDeliveries, resendDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
 import { closedQuestions } from './mailed-questions.ts';
 import { notifierDatabase } from './notifier-database.ts';
 import { recordTries } from './record-tries.ts';
-import { resendDeliveries } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
-import { storeEvents } from './store-events.ts';
+import { storedEvents, storeEvents } from './store-events.ts';
 import { digestParts, storeMails } from './store-mails.ts';
-import { storedEvents } from './stored-events.ts';
 
 const DELIVERIES = statementRows(50_000);
 const LARGE_ORG = 'org_1';

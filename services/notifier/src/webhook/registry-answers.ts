@@ -1,10 +1,15 @@
 // Answers of the method registry, kept for half a minute: the secrets that sign, and the hosts that organizations send
 // webhooks to. A change counts within that time, or at once when it is announced.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
+import type { Client } from '@methods/rpc/client';
+import { isUnknownCall } from '@methods/rpc/unknown-call';
 import { LRUCache } from 'lru-cache';
+import type { EndpointFormat, EndpointTarget } from '../delivery/endpoint-target.ts';
 
-export interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
+interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
   /** Rejects with a ServiceError; `not_found` when the registry knows none. */
   readonly ask: (...ids: Ids) => Promise<Answer>;
   readonly clock: Clock;
@@ -81,4 +86,26 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
 
 function nameOf(ids: readonly string[]): string {
   return ids.join('/');
+}
+
+// Asks the registry for an organization's endpoints.
+
+const FORMATS: readonly EndpointFormat[] = ['webhook', 'slack', 'teams'];
+
+/** None in an organization that is not there, and none with a registry of the release before. */
+export async function askEndpointTargets(
+  calls: Pick<Client<typeof EndpointService>, 'getEndpointTargets'>,
+  orgId: OrgId,
+  timeoutMs: number,
+): Promise<readonly EndpointTarget[]> {
+  try {
+    const { targets } = await calls.getEndpointTargets({ orgId }, { timeoutMs });
+    return targets.flatMap((target) => {
+      const format = FORMATS.find((known) => known === target.format);
+      return format === undefined ? [] : [{ ...target, format }];
+    });
+  } catch (error) {
+    if (error instanceof ServiceError && (error.code === 'not_found' || isUnknownCall(error))) return [];
+    throw error;
+  }
 }

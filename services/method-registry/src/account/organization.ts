@@ -1,5 +1,6 @@
 // An organization's settings for its runs and webhooks.
 import { ServiceError } from '@methods/errors/service-error';
+import { boundedText } from '../text/bounded-text.ts';
 
 const RETENTION_DAYS_MAX = 3_650;
 const HOSTS_MAX = 100;
@@ -57,4 +58,22 @@ function isTimeZone(name: string): boolean {
 
 function refused(path: string, code: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path, code, message }] });
+}
+
+/**
+ * An organization is identified by its issuer: the issuer of its members' tokens and the issuer's own name for it.
+ */
+export interface ExternalOrganization {
+  readonly issuer: string;
+  readonly externalId: string;
+  readonly name: string;
+}
+
+/** @throws ServiceError invalid_request. Without a name the external id is the name. */
+export function externalOrganization(issuer: string, externalId: string, name: string): ExternalOrganization {
+  return {
+    issuer: boundedText('issuer', issuer, { min: 1, max: 512 }),
+    externalId: boundedText('external_id', externalId, { min: 1, max: 256 }),
+    name: boundedText('name', name === '' ? externalId : name, { min: 1, max: 256 }),
+  };
 }
