@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './counted-address.ts';
 
 test('an address is recorded as it came; other text from a trusted proxy is not recorded', async () => {
   const app = fastify({ trustProxy: '127.0.0.1' });

@@ -1,5 +1,6 @@
 // The address a request comes from, as limits count it.
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 
 const PARTS = 8;
 const NETWORK_PARTS = 4;
@@ -16,4 +17,11 @@ export function countedAddress(ip: string): string {
   const zeros: string[] = Array(Math.max(0, PARTS - front.length - back.length)).fill('0');
   const network = [...front, ...zeros, ...back].slice(0, NETWORK_PARTS);
   return network.map((part) => Number.parseInt(part, 16).toString(16)).join(':');
+}
+
+// The address a request comes from, in its normal form.
+
+/** A trusted proxy may pass on any text: only addresses are recorded. */
+export function clientAddress({ ip }: FastifyRequest): string {
+  return isIP(ip) === 0 ? 'unknown' : ip;
 }

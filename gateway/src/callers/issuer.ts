@@ -1,9 +1,9 @@
 // The identity provider: its metadata and its keys, fetched when first needed. While it is unavailable, the cached ones
 // are used.
 import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
-import { issuerAway, issuerDocument } from './issuer-document.ts';
-import { OnceInAWhile } from './once-in-a-while.ts';
+import { isSafeTransport } from './safe-transport.ts';
 
 /** A key that the issuer withdraws is refused after at most this long, while the issuer can be reached. */
 const KEYS_AGE_MS = 300_000;
@@ -74,5 +74,91 @@ export class Issuer {
       throw issuerAway(cause);
     }
     this.keysReadAtMs = this.clock.monotonicMs();
+  }
+}
+
+// Reads a JSON document of the identity provider: bounded in time and size, from the address itself and no other.
+
+const TIMEOUT_MS = 5_000;
+const BYTES_MAX = 512 * 1024;
+
+/** @throws ServiceError unavailable, for any failure. */
+async function issuerDocument(address: string): Promise<Record<string, unknown>> {
+  try {
+    if (!isSafeTransport(address)) throw new Error(`${address} is neither https nor on this machine`);
+    const response = await fetch(address, {
+      redirect: 'error',
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+    const document: unknown = JSON.parse(await boundedText(response));
+    if (typeof document !== 'object' || document === null) throw new Error(`${address} holds no object`);
+    return document as Record<string, unknown>;
+  } catch (cause) {
+    throw issuerAway(cause);
+  }
+}
+
+export function issuerAway(cause: unknown): ServiceError {
+  return new ServiceError('unavailable', 'The identity provider does not answer.', { cause, retryAfterMs: 2_000 });
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > BYTES_MAX) throw new Error(`the document has more than ${BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/**
+ * A request to another system, made when needed, but one at a time and not again before a pause: clients who send
+ * made-up tokens must not make us flood the identity provider.
+ */
+interface Pauses {
+  readonly afterSuccessMs: number;
+  readonly afterFailureMs: number;
+}
+
+class OnceInAWhile {
+  private running: Promise<void> | null = null;
+  private notBeforeMs = Number.NEGATIVE_INFINITY;
+  private failure: unknown = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly pauses: Pauses,
+    private readonly act: () => Promise<void>,
+  ) {}
+
+  /**
+   * Acts now, joins an act under way, or during the pause does nothing. @throws what the last act threw, also during
+   * the pause after it.
+   */
+  run(): Promise<void> {
+    if (this.running) return this.running;
+    if (this.clock.monotonicMs() < this.notBeforeMs) {
+      return this.failure === null ? Promise.resolve() : Promise.reject(this.failure);
+    }
+    this.running = this.attempt().finally(() => {
+      this.running = null;
+    });
+    return this.running;
+  }
+
+  private async attempt(): Promise<void> {
+    try {
+      await this.act();
+      this.failure = null;
+      this.notBeforeMs = this.clock.monotonicMs() + this.pauses.afterSuccessMs;
+    } catch (error) {
+      this.failure = error;
+      this.notBeforeMs = this.clock.monotonicMs() + this.pauses.afterFailureMs;
+      throw error;
+    }
   }
 }

@@ -1,6 +1,5 @@
 // Signing in with a browser: the authorization code flow with PKCE (RFC 7636), state and nonce. This server is a client
 // of the issuer here; the person's organization and name come from the ID token, or from userinfo where it lacks them.
-
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -25,8 +24,7 @@ import type { Identity, SignInUnderWay } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
 import { CallerRefused } from './caller-refused.ts';
 import { identityOf, noOrganization } from './identity.ts';
-import type { Issuer } from './issuer.ts';
-import { issuerAway } from './issuer-document.ts';
+import { type Issuer, issuerAway } from './issuer.ts';
 
 export interface SignInOptions {
   readonly issuer: Issuer;

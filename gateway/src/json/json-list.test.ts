@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce } from '../turns/at-once.ts';
+import { atOnce } from '../turns/steps.ts';
 import { readList } from './json-list.ts';
 
 function read(text: string, itemsMax = 10) {

@@ -18,8 +18,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
 import { actorOf } from '../plugins/request-actor.ts';
-import { answerFacts } from '../routes/runs/answer-facts.ts';
-import { runChanged } from '../routes/runs/run-acts.ts';
+import { answerFacts, runChanged } from '../routes/runs/run-acts.ts';
 import { waitingCaller } from '../routes/runs/wait-query.ts';
 import { quotedName } from './marked-data.ts';
 import { answerPage } from './run-outcome.ts';

@@ -3,9 +3,8 @@ import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
 import { methodIdOf, noteSourceShown } from '../routes/methods/method-parts.ts';
-import { methodPage, readMethod } from '../routes/methods/read-methods.ts';
-import { readVersion } from '../routes/methods/read-versions.ts';
-import { sourceText } from '../views/version-view.ts';
+import { methodPage, readMethod, readVersion } from '../routes/methods/read-methods.ts';
+import { sourceText } from '../views/method-view.ts';
 import { DATA_NOTE } from './marked-data.ts';
 import type { McpParts } from './tool.ts';
 

@@ -1,16 +1,14 @@
 // The scope of one surface: its routes have callers, each within its rate and in a role that may use the route.
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
-import { challengeOf } from '../callers/challenge.ts';
+import { challengeOf } from '../callers/caller-refused.ts';
 import type { FindCaller } from '../callers/find-caller.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
-import { addCaller } from './caller.ts';
+import { addCaller, type RefusedCredentials } from './caller.ts';
 import { addAccess } from './caller-access.ts';
-import { addLargeBodies, type LargeBodies } from './large-bodies.ts';
+import { addLargeBodies, addSlowBody, type LargeBodies } from './large-bodies.ts';
 import { addOrganizationTurns, type OrganizationTurns } from './organization-turns.ts';
 import { addRateLimit, type RateLimit } from './rate-limit.ts';
-import type { RefusedCredentials } from './refused-credentials.ts';
-import { addSlowBody } from './slow-body.ts';
 import { addUnreadReplies, type UnreadReplies } from './unread-replies.ts';
 
 export interface CallerScopeParts {

@@ -2,12 +2,14 @@
 // unknown, expired, revoked or of a kind the surface does not take, the answer is the same 401; an address that shows
 // too many of those gets 429.
 import type { Caller } from '@methods/auth/caller';
+import type { Clock } from '@methods/base/clock';
+import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused, type RefusalReason } from '../callers/caller-refused.ts';
+import { countedAddress } from '../callers/counted-address.ts';
 import type { FindCaller } from '../callers/find-caller.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
-import type { RefusedCredentials } from './refused-credentials.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +39,7 @@ export function addCallerFields(app: FastifyInstance): void {
   app.decorateRequest('tool', null);
 }
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly findCaller: FindCaller;
   /** The WWW-Authenticate header of a 401. */
   readonly challenge: string;
@@ -79,4 +81,28 @@ export function addCaller(
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ServiceError('unauthorized');
   return request.caller;
+}
+
+const BAD_CREDENTIALS = { perSecond: 1, burst: 60 };
+
+/**
+ * How many bad credentials an address may show. Beyond that it gets 429 in place of 401, so that a program with a dead
+ * key, or one that tries out keys, slows down. Good credentials are always accepted from the same address: many people
+ * share one, and one of them must not be able to lock the others out.
+ */
+export class RefusedCredentials {
+  private readonly buckets: TokenBuckets;
+
+  constructor(clock: Clock) {
+    this.buckets = new TokenBuckets({ clock, ...BAD_CREDENTIALS });
+  }
+
+  /** The error for a refused caller. A request without a credential does not count: clients begin that way. */
+  answerTo(ip: string, refused: CallerRefused): ServiceError {
+    if (refused.code !== 'unauthorized' || refused.reason === 'no_credential') return refused;
+    const { allowed, waitMs } = this.buckets.take(countedAddress(ip));
+    if (allowed) return refused;
+    const message = 'Too many bad credentials came from this address.';
+    return new ServiceError('rate_limited', message, { retryAfterMs: waitMs });
+  }
 }

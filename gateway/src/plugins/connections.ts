@@ -1,12 +1,14 @@
 // Bounds the connections of the server, in all and from one address, so that a client that only opens them keeps no other
 // client out. The server's own timeouts for headers and bodies close silent connections.
-import { isIP } from 'node:net';
+
+import { IncomingMessage, type RequestListener } from 'node:http';
+import { isIP, type Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { Shares } from '@methods/base/shares';
 import type { FastifyInstance } from 'fastify';
 import { countedAddress } from '../callers/counted-address.ts';
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly connectionsMax: number;
   /** 0: no limit. */
   readonly connectionsPerAddressMax: number;
@@ -43,4 +45,91 @@ function proxyTest(trustProxy: string | null): (address: string) => boolean {
   if (trustProxy === null) return () => false;
   const isTrusted = proxyAddress.compile(trustProxy.split(',').map((name) => name.trim()));
   return (address) => isIP(address) !== 0 && isTrusted(address, 0);
+}
+
+// Requests that a client sends on one connection without awaiting the replies are handled one after the other: a packet
+// of a hundred requests is a line of a hundred, not a hundred places and shares taken at once. It also is what frees
+// them: the reply of a request further back belongs to no socket yet, and is never closed when the client has gone. The
+// line is in front of the framework, and when it is full the parser leaves the packet: one of 64 KiB holds 3,600
+// requests, which would all be parsed, and aborted one by one, in a turn of the event loop.
+
+const WAITING_MAX = 100;
+
+interface Line {
+  busy: boolean;
+  readonly waiting: (() => void)[];
+}
+
+const lines = new WeakMap<Socket, Line>();
+
+/**
+ * Node asks each request whether its connection is upgraded, and then reads no further. There is no other way to leave
+ * a packet half read.
+ */
+export class RequestInLine extends IncomingMessage {
+  private readonly isOneTooMany: boolean;
+  private asks: unknown;
+
+  constructor(socket: Socket) {
+    super(socket);
+    this.isOneTooMany = (lines.get(socket)?.waiting.length ?? 0) >= WAITING_MAX;
+    if (this.isOneTooMany) socket.destroy();
+  }
+
+  get upgrade(): unknown {
+    return this.isOneTooMany || this.asks;
+  }
+
+  set upgrade(asks: unknown) {
+    this.asks = asks;
+  }
+}
+
+export function inLine(handle: RequestListener): RequestListener {
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { busy: false, waiting: [] };
+    lines.set(socket, line);
+    const begin = () => {
+      line.busy = true;
+      response.once('close', () => {
+        line.busy = false;
+        // Requests after a reply that closes the connection are never begun: their replies could not be sent.
+        if (socket.writable) line.waiting.shift()?.();
+        else line.waiting.length = 0;
+      });
+      handle(request, response);
+    };
+    if (line.busy) line.waiting.push(begin);
+    else begin();
+  };
+}
+
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Closing waits only for open requests. Node ends only those connections that are idle at the moment of closing: one
+ * that carries a reply just then, or was opened ahead and never used, would stay for its full keep-alive.
+ */
+export function addDrain(app: FastifyInstance): void {
+  let openRequests = 0;
+  // Those that wait for their turn on a connection are not open yet, and are never closed when the client goes.
+  app.addHook('onRequest', (_request, reply, done) => {
+    openRequests++;
+    reply.raw.once('close', () => {
+      openRequests--;
+    });
+    done();
+  });
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook('preClose', (done) => {
+    timer = setInterval(() => {
+      if (openRequests === 0) app.server.closeAllConnections();
+    }, LOOK_EVERY_MS);
+    done();
+  });
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(timer);
+    done();
+  });
 }

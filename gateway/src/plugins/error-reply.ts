@@ -6,11 +6,10 @@ import { errorBody } from '@methods/errors/error-body';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { takesBytes } from './bytes-body.ts';
-import { BODY_BYTES_MAX } from './json-body.ts';
-import { newRequestId } from './request-id.ts';
+import { BODY_BYTES_MAX, takesBytes } from './json-body.ts';
+import { hasSlowBody } from './large-bodies.ts';
+import { newRequestId } from './request-log.ts';
 import { schemaFinding } from './schema-fault.ts';
-import { hasSlowBody } from './slow-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

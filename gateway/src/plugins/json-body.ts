@@ -72,3 +72,16 @@ export function refusal({ path, code, message }: JsonFault): ServiceError {
   const findings = code === 'json' || code === 'utf8' ? [] : [{ path, code, message }];
   return new ServiceError('invalid_request', message, { findings });
 }
+
+const MARK = 'takesBytes';
+
+/** Bodies that are bytes, of any content type: passed on as a stream, never parsed. */
+export function addBytesBody(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  scope.decorate(MARK, true);
+}
+
+export function takesBytes(server: FastifyInstance): boolean {
+  return server.hasDecorator(MARK);
+}

@@ -1,6 +1,8 @@
 // Bounds large bodies, so that those of one organization do not delay others: limits the bytes of them that an
 // organization has here at a time, and parses them as long work, in which organizations take turns. The limit for
 // sources is lower, since the method registry would refuse more of them, at the cost of having read them.
+
+import type { Socket } from 'node:net';
 import { type Caller, callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
@@ -77,4 +79,32 @@ function refusedSource(caller: Caller, reply: FastifyReply, { sources }: LargeBo
   if (!place.ok) return overShare('large sources', place, SOURCE_RETRY_MS);
   reply.raw.once('close', place.leave);
   return null;
+}
+
+// Bodies that may take long to arrive. Every other request must be here whole within the server's time; the recording of
+// an upload may take as long as it needs, as long as its bytes keep coming.
+
+const IDLE_MS = 30_000;
+
+const open = new WeakSet<Socket>();
+
+/** Routes of `scope` take slow bodies; after the scope has callers. */
+export function addSlowBody(scope: FastifyInstance): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request.raw;
+    const giveUp = () => socket.destroy();
+    open.add(socket);
+    socket.setTimeout(IDLE_MS, giveUp);
+    reply.raw.once('close', () => {
+      open.delete(socket);
+      socket.setTimeout(0);
+      socket.off('timeout', giveUp);
+    });
+    done();
+  });
+}
+
+/** Whether the server's own limit does not apply to the data that arrives on this connection now. */
+export function hasSlowBody(socket: Socket): boolean {
+  return open.has(socket);
 }

@@ -1,7 +1,9 @@
 // The caller of a request as a run keeps it: who started the run or answered its question, and through which channel.
-import type { Caller, UserCaller } from '@methods/auth/caller';
+import { type Caller, callerId, type UserCaller } from '@methods/auth/caller';
 import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import type { FastifyRequest } from 'fastify';
+import { clientAddress } from '../callers/counted-address.ts';
+import type { RequestDoer } from '../clients/registry-calls.ts';
 import { callerOf } from './caller.ts';
 
 export const NO_ONE: Actor = {
@@ -32,4 +34,13 @@ export function actorOf(request: FastifyRequest): Actor {
 export function channelOf(request: FastifyRequest): AnswerChannel {
   const caller: Caller = callerOf(request);
   return caller.kind === 'user' ? CHANNELS[caller.credential] : AnswerChannel.API;
+}
+
+// The caller of a request as the registry records it with every change.
+
+/** @throws ServiceError unauthorized on a route without callers. */
+export function doerOf(request: FastifyRequest): RequestDoer {
+  const caller = callerOf(request);
+  const client = request.clientName !== '' && { client: request.clientName };
+  return { kind: caller.kind, id: callerId(caller), ip: clientAddress(request), requestId: request.id, ...client };
 }

@@ -1,10 +1,13 @@
 // One record a request, written when the response has left: caller, route, outcome and duration. No content, no path
 // (it may hold anything), only the route.
+
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress } from '../callers/client-address.ts';
+import { clientAddress } from '../callers/counted-address.ts';
 
 export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -40,4 +43,21 @@ function nameOf(caller: Caller): Record<string, string> {
     case 'upload':
       return { org_id: caller.orgId, upload_id: caller.uploadId };
   }
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
+
+// Random once a process, then counted: unique, and costs nothing a request.
+const prefix = `req_${randomBytes(9).toString('base64url')}_`;
+let count = 0;
+
+/** Every request has an id, its caller's own where that can be printed and logged safely. */
+export function requestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newRequestId();
+}
+
+export function newRequestId(): string {
+  count++;
+  return prefix + count.toString(36);
 }

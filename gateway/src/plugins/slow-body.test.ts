@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import Fastify from 'fastify';
 import { replyToClientError } from './error-reply.ts';
-import { addSlowBody } from './slow-body.ts';
+import { addSlowBody } from './large-bodies.ts';
 
 /** Sends a body byte by byte over 1.5 s to a server that gives requests 400 ms. */
 async function trickle(path: string): Promise<string> {

@@ -1,4 +1,6 @@
 // `?limit=` and `?cursor=` of lists.
+
+import { ServiceError } from '@methods/errors/service-error';
 import type { preValidationHookHandler } from 'fastify';
 import { Type } from 'typebox';
 
@@ -20,4 +22,21 @@ export const readLimit: preValidationHookHandler = (request, _reply, done) => {
 /** As the registry takes it; 0 is its default. */
 export function pageRequest({ limit = 0, cursor = '' }: { limit?: number; cursor?: string }) {
   return { limit, cursor };
+}
+
+// Times in queries.
+
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** In ms; null: absent. @throws invalid_request */
+export function queryTime<Field extends string>(
+  query: { readonly [F in Field]?: string },
+  field: Field,
+): number | null {
+  const text = query[field];
+  if (text === undefined) return null;
+  const ms = TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  const message = `"${field}" has to be a time such as 2026-01-31T12:00:00.000Z.`;
+  throw new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: 'time', message }] });
 }

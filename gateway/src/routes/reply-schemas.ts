@@ -1,4 +1,6 @@
 // The shapes that the routes of all resources share: no query, findings, and the replies that refuse a request.
+
+import { ServiceError } from '@methods/errors/service-error';
 import { type TSchema, Type } from 'typebox';
 
 /** For routes that take no query: a parameter there would be ignored without a word. */
@@ -54,4 +56,13 @@ const Failed = Type.Object(errorFields, {
 /** The success replies of a route and the one shape of all refusals. */
 export function replies(success: Readonly<Record<number, TSchema>>): Record<string, TSchema> {
   return { ...success, '4xx': Refused, '5xx': Failed };
+}
+
+// Changes that are described only by their path.
+
+/** Lets nothing or `{}` pass: many clients cannot send a POST without a body. `what`: "A retry". */
+export function refuseFields(body: unknown, what: string): void {
+  if (body === undefined || body === null) return;
+  if (typeof body === 'object' && Object.keys(body).length === 0) return;
+  throw new ServiceError('invalid_request', `${what} has no fields.`);
 }

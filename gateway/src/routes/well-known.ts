@@ -1,8 +1,10 @@
 // A server's public metadata: the command line, the libraries and workers from /.well-known/methods, MCP clients from
 // the metadata of a protected resource (RFC 9728). Public.
+
+import { editorSchema } from '@methods/method/editor/editor-schema';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { CLIENT_SCOPES, resourceMetadataPath } from '../callers/challenge.ts';
+import { CLIENT_SCOPES, resourceMetadataPath } from '../callers/caller-refused.ts';
 import type { IssuerConfig } from '../config.ts';
 import { JSON_TYPE } from '../plugins/error-reply.ts';
 
@@ -71,4 +73,18 @@ function addResourceMetadata(app: FastifyInstance, resource: string, issuerUrl: 
       return text;
     });
   }
+}
+
+const HOUR_S = 3_600;
+
+/** The JSON Schema of `.method` files, for editors. Public, and the same for everyone until the next release. */
+export function addEditorSchema(app: FastifyInstance): void {
+  const text = JSON.stringify(editorSchema());
+  app.get('/schemas/method-2.json', { schema: { hide: true } }, async (_request, reply) => {
+    reply
+      .header('content-type', 'application/schema+json; charset=utf-8')
+      .header('cache-control', `public, max-age=${HOUR_S}`)
+      .header('access-control-allow-origin', '*');
+    return text;
+  });
 }

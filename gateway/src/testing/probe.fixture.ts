@@ -15,7 +15,7 @@ import { addErrorReply } from '../plugins/error-reply.ts';
 import { addJsonBody } from '../plugins/json-body.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
 import { OrganizationTurns } from '../plugins/organization-turns.ts';
-import { doerOf } from '../plugins/request-doer.ts';
+import { doerOf } from '../plugins/request-actor.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
 import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';

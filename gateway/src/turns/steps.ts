@@ -27,3 +27,11 @@ export async function allSteps<T>(steps: Steps<T>): Promise<T> {
   }
   return step.value;
 }
+
+/** Does all of a divisible work at once: for small work. */
+export function atOnce<T>(work: Iterator<unknown, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}

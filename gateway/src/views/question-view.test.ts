@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import { AnswerChannel, QuestionSchema, ReceiptSchema, RunStatus } from '@methods/proto/run/v1/run_pb';
-import { answerFacts } from '../routes/runs/answer-facts.ts';
+import { answerFacts } from '../routes/runs/run-acts.ts';
 import { queuedRun } from '../testing/queued-run.fixture.ts';
 import { openQuestionJson } from './question-view.ts';
 import { runViewJson } from './run-view.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import { RunStatus, type RunView, RunViewSchema, StepStatus } from '@methods/proto/run/v1/run_pb';
-import { atOnce } from '../turns/at-once.ts';
+import { atOnce } from '../turns/steps.ts';
 import { runEvents as eventsInParts, type ToldRun, toldRun } from './run-events.ts';
 
 const STEPS = [{ name: 'fetch', kind: 'http' }];

@@ -1,7 +1,11 @@
 // A run as the scheduler sends it, turned into the documented JSON.
+
+import { productionMethodId } from '@methods/base/ids';
+import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';
 import { Answerer, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
-import { atOnce } from '../turns/at-once.ts';
+import { atOnce } from '../turns/steps.ts';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+import { partyView, timeView } from './party-view.ts';
 import { openQuestionJson, receiptJson } from './question-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
@@ -142,4 +146,27 @@ function errorJson(run: RunView, withMessage: boolean): string {
     ...(withMessage ? { message: error.message } : {}),
     ...(error.step === '' ? {} : { step: error.step }),
   })}`;
+}
+
+// The record of a run on a person's own computer, as JSON that differs from a production run's.
+
+/** In a list: without the inspection. */
+export function localRunView(record: RunRecord) {
+  return {
+    run_id: record.runId,
+    kind: 'local',
+    method: productionMethodId(record.methodId),
+    version_id: record.versionId,
+    status: record.status || null,
+    sequence: record.sequence,
+    created_at: timeView(record.createdAtMs),
+    updated_at: timeView(record.updatedAtMs),
+    created_by: partyView(record.createdBy),
+  };
+}
+
+/** With its inspection, which was stored as JSON and passes through unread. */
+export function localRunJson(record: RunRecord): string {
+  const head = JSON.stringify(localRunView(record));
+  return `${head.slice(0, -1)},"inspection":${record.inspectionJson || 'null'}}`;
 }

@@ -6,10 +6,9 @@ import { changedMethod } from '../../routes/methods/change-method.ts';
 import { createdMethod } from '../../routes/methods/create-method.ts';
 import { noteSourceShown } from '../../routes/methods/method-parts.ts';
 import { CreateMethodBody, DisplayName, Method, Warnings } from '../../routes/methods/method-schemas.ts';
-import { methodPage, readMethod } from '../../routes/methods/read-methods.ts';
-import { readVersion } from '../../routes/methods/read-versions.ts';
+import { methodPage, readMethod, readVersion } from '../../routes/methods/read-methods.ts';
 import { PageFields } from '../../routes/page-query.ts';
-import { sourceText } from '../../views/version-view.ts';
+import { sourceText } from '../../views/method-view.ts';
 import { type Tool, tool } from '../tool.ts';
 import { MethodArgument, ofMethod } from './method-argument.ts';
 

@@ -1,5 +1,7 @@
 // The shapes of the account routes: requests are checked against them, and the API's description is made of them.
 import { Type } from 'typebox';
+import type { OrganizationSettings } from '../../clients/organization-settings.ts';
+import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { Party } from '../methods/method-schemas.ts';
 import { PageFields } from '../page-query.ts';
 
@@ -133,3 +135,14 @@ export const AuditLine = Type.Object({
   before: Facts,
   after: Facts,
 });
+
+/** The parts that the routes of accounts share. */
+export interface AccountRouteParts {
+  readonly registryCalls: RegistryCalls;
+  readonly settings: OrganizationSettings;
+}
+
+/** A route's own entry in the description of the API. */
+export function described(operationId: string, summary: string) {
+  return { operationId, summary, tags: ['organization'] };
+}

@@ -8,8 +8,7 @@ import { partyView, timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
 import { replies } from '../reply-schemas.ts';
-import { type AccountRouteParts, described } from './account-parts.ts';
-import { AuditLine, AuditQuery } from './account-schemas.ts';
+import { type AccountRouteParts, AuditLine, AuditQuery, described } from './account-schemas.ts';
 
 export function addAuditLog(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const schema = {

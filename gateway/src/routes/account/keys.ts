@@ -7,14 +7,22 @@ import type { ServiceKey } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
-import { refuseFields } from '../no-fields.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { NoQuery, replies } from '../reply-schemas.ts';
-import { type AccountRouteParts, described } from './account-parts.ts';
-import { CreatedKey, CreateKeyBody, Key, KeyParams, KeysQuery, NewWebhookSecret, OneKey } from './account-schemas.ts';
+import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
+import {
+  type AccountRouteParts,
+  CreatedKey,
+  CreateKeyBody,
+  described,
+  Key,
+  KeyParams,
+  KeysQuery,
+  NewWebhookSecret,
+  OneKey,
+} from './account-schemas.ts';
 
 export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();

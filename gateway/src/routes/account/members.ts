@@ -7,13 +7,19 @@ import type { Member } from '@methods/proto/registry/v1/account_pb';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { type AccountRouteParts, described } from './account-parts.ts';
-import { ChangeMemberBody, ListQuery, MemberParams, Member as MemberShape } from './account-schemas.ts';
+import {
+  type AccountRouteParts,
+  ChangeMemberBody,
+  described,
+  ListQuery,
+  MemberParams,
+  Member as MemberShape,
+} from './account-schemas.ts';
 
 export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();

@@ -5,10 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { type AccountRouteParts, described } from './account-parts.ts';
-import { ChangeSettingsBody, Settings as SettingsShape } from './account-schemas.ts';
+import { type AccountRouteParts, ChangeSettingsBody, described, Settings as SettingsShape } from './account-schemas.ts';
 
 export function addSettings(scope: FastifyInstance, { registryCalls, settings: known }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();

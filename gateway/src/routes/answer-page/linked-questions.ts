@@ -10,7 +10,7 @@ import type { OrganizationMembers } from '../../clients/organization-members.ts'
 import type { QuestionCalls } from '../../clients/question-calls.ts';
 import type { RequestDoer } from '../../clients/registry-calls.ts';
 import { NO_ONE } from '../../plugins/request-actor.ts';
-import { answerFacts } from '../runs/answer-facts.ts';
+import { answerFacts } from '../runs/run-acts.ts';
 import type { PageVisitor, SentAnswer } from './asked-question.ts';
 import { type QuestionSources, readQuestion } from './asked-questions.ts';
 import { noMember } from './no-member.ts';

@@ -6,7 +6,7 @@ import { overShare } from '@methods/errors/over-share';
 import type { ServiceError } from '@methods/errors/service-error';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { clientAddress } from '../../callers/client-address.ts';
+import { clientAddress } from '../../callers/counted-address.ts';
 import { serviceErrorOf } from '../../plugins/error-reply.ts';
 import { BODY_BYTES_MAX } from '../../plugins/json-body.ts';
 import { LARGE_BODY_BYTES, type LargeBodies } from '../../plugins/large-bodies.ts';

@@ -1,8 +1,19 @@
 // The reply to a failed sign-in: a small page for browsers, the usual JSON for everything else.
 import { errorBody } from '@methods/errors/error-body';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { CallerRefused } from '../../callers/caller-refused.ts';
+import type { SignIn } from '../../callers/sign-in.ts';
+import type { Accounts } from '../../clients/accounts.ts';
 import { serviceErrorOf } from '../../plugins/error-reply.ts';
+import { replies } from '../reply-schemas.ts';
+
+/** The parts that the routes of signing in share once there is an issuer. */
+export interface SignInParts {
+  readonly accounts: Accounts;
+  readonly signIn: SignIn;
+  readonly publicUrl: string;
+}
 
 export function addAuthPages(scope: FastifyInstance): void {
   // A form without fields is how a page signs out; nothing in it is read.
@@ -55,4 +66,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+// The replies of signing in and out in the API's description: success is a redirect, and a refusal is a page for
+// browsers.
+
+const Page = { 'text/html': { schema: Type.String({ description: 'For a browser.' }) } };
+
+/** `success`: a sentence for each status. */
+export function authReplies(success: Readonly<Record<number, string>>): Record<string, object> {
+  const empty = Object.entries(success).map(([status, description]) => [status, { type: 'null', description }]);
+  const { '4xx': refused, '5xx': failed } = replies({});
+  const either = (shape: object | undefined) => ({ content: { 'application/json': { schema: shape }, ...Page } });
+  return { ...Object.fromEntries(empty), '4xx': either(refused), '5xx': either(failed) };
 }

@@ -1,16 +1,18 @@
 // Sign-in and sign-out with a browser. Without a configured issuer these routes reply with an error.
 import { fastifyCookie } from '@fastify/cookie';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
-import { countedAddress } from '../../callers/counted-address.ts';
+import { Type } from 'typebox';
+import { CallerRefused } from '../../callers/caller-refused.ts';
+import { clientAddress, countedAddress } from '../../callers/counted-address.ts';
+import { clearSessionCookie, hasOwnOrigin, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
 import type { SignIn } from '../../callers/sign-in.ts';
 import type { Accounts } from '../../clients/accounts.ts';
-import { addAuthPages } from './auth-pages.ts';
-import { addCallback } from './callback.ts';
-import { addLogin } from './login.ts';
-import { addLogout } from './logout.ts';
+import { addAuthPages, authReplies, type SignInParts, wantsPage } from './auth-pages.ts';
 
 export interface AuthParts {
   readonly accounts: Accounts;
@@ -58,4 +60,98 @@ function addNoSignIn(scope: FastifyInstance): void {
   scope.get('/auth/login', { schema: { hide: true } }, refuse);
   scope.get('/auth/callback', { schema: { hide: true } }, refuse);
   scope.post('/auth/logout', { schema: { hide: true } }, refuse);
+}
+
+/**
+ * GET /auth/callback: the issuer sends the person back. A sign-in is taken once, and the id in the cookie is replaced,
+ * so that the old one is useless.
+ */
+function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
+  const schema = {
+    operationId: 'signedIn',
+    summary: 'The issuer sends people back here',
+    tags: ['sign-in'],
+    response: authReplies({ 303: 'Signed in; redirects to the path of `return_to`.' }),
+  };
+  scope.get('/auth/callback', { schema }, async (request, reply) => {
+    const token = sessionToken(request);
+    const underWay = token === null ? null : await accounts.takeSignIn(opaqueTokenSha256(token));
+    if (underWay === null) {
+      throw new CallerRefused('sign_in_unknown', 'This sign-in has ended, or it was completed already.');
+    }
+    clearSessionCookie(reply, publicUrl);
+    const member = await accounts.signedIn(await signIn.complete(queryOf(request.raw.url), underWay), request);
+    const session = newOpaqueToken();
+    const doer = { kind: 'user', id: member.userId, ip: clientAddress(request), requestId: request.id } as const;
+    const expiresAtMs = await accounts.createSession(opaqueTokenSha256(session), member, doer);
+    setSessionCookie(reply, session, publicUrl, expiresAtMs);
+    request.caller = { kind: 'user', ...member, credential: 'session' };
+    return reply.redirect(underWay.returnTo, 303);
+  });
+}
+
+function queryOf(url = ''): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark);
+}
+
+const LoginQuery = Type.Object(
+  { return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'Path to go to afterwards.' })) },
+  { additionalProperties: false },
+);
+
+/** GET /auth/login: sends the person to the issuer. The cookie names the sign-in under way until they come back. */
+function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
+  const schema = {
+    operationId: 'signIn',
+    summary: 'Sign in with a browser',
+    tags: ['sign-in'],
+    querystring: LoginQuery,
+    response: authReplies({ 302: 'To the issuer.' }),
+  };
+  scope.withTypeProvider<TypeBoxTypeProvider>().get('/auth/login', { schema }, async (request, reply) => {
+    const { url, underWay } = await signIn.begin(ownPath(request.query.return_to ?? '/'));
+    const token = newOpaqueToken();
+    const expiresAtMs = await accounts.beginSignIn(opaqueTokenSha256(token), underWay);
+    setSessionCookie(reply, token, publicUrl, expiresAtMs);
+    return reply.redirect(url, 302);
+  });
+}
+
+// `//host` and `/\host` lead browsers elsewhere; some browsers drop characters other than visible ASCII.
+function ownPath(path: string): string {
+  if (/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return path;
+  const message = 'return_to has to be a path of this server.';
+  throw new ServiceError('invalid_request', message, {
+    findings: [{ path: '/return_to', code: 'return_to', message }],
+  });
+}
+
+/** POST /auth/logout: ends the session where it is kept, not only in this browser. */
+function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInParts): void {
+  const schema = {
+    operationId: 'signOut',
+    summary: 'Sign out',
+    tags: ['sign-in'],
+    response: authReplies({ 204: 'Signed out.', 303: 'Signed out; a browser is redirected to /.' }),
+  };
+  scope.post('/auth/logout', { schema }, async (request, reply) => {
+    if (!hasOwnOrigin(request, publicUrl)) {
+      throw new CallerRefused('foreign_origin', 'Signing out has to come from a page of this server.');
+    }
+    const token = sessionToken(request);
+    const sha256 = token === null ? null : opaqueTokenSha256(token);
+    const member = sha256 === null ? null : await accounts.sessionMember(sha256);
+    if (sha256 !== null && member !== null) {
+      await accounts.endSession(sha256, {
+        kind: 'user',
+        id: member.userId,
+        ip: clientAddress(request),
+        requestId: request.id,
+      });
+      request.caller = { kind: 'user', ...member, credential: 'session' };
+    }
+    clearSessionCookie(reply, publicUrl);
+    return wantsPage(request) ? reply.redirect('/', 303) : reply.code(204).send();
+  });
 }

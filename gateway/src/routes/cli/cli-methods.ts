@@ -1,24 +1,25 @@
 // /api/cli/methods: the command line saves methods and versions, and reads them with their exact source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
+import type { TObject } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
-import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
+import { sourceText, versionJson, versionView } from '../../views/method-view.ts';
 import { keyHash, type MethodRouteParts, methodIdOf, noteSourceShown, utf8 } from '../methods/method-parts.ts';
 import { MethodParams, SourceVersion } from '../methods/method-schemas.ts';
-import { readVersion } from '../methods/read-versions.ts';
+import { readVersion } from '../methods/read-methods.ts';
 import { savedVersion, savedView } from '../methods/save-version.ts';
-import type { Spelling } from '../methods/spelling.ts';
+import { SPELLINGS, type Spelling, withFields } from '../methods/spelling.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { namesTag, sourceTag } from '../source-tag.ts';
+import { addCliRuns, type CliRunParts } from './cli-runs.ts';
 import { CliCreateBody, CliSaveBody, CliSaved, CliVersionQuery, Unchanged } from './cli-schemas.ts';
-import { describedCli, spelledCli, spelledCliShape } from './cli-spelling.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { methods } = parts.registryCalls;
   const url = `/api/cli/${spelling.noun}`;
@@ -95,4 +96,47 @@ function refuseAsWorkflow(error: unknown): never {
   if (!(error instanceof ServiceError) || error.findings.every(({ path }) => path !== '/source')) throw error;
   const findings = error.findings.map((each) => (each.path === '/source' ? { ...each, path: '/workflow' } : each));
   throw new ServiceError(error.code, error.message, { findings, facts: error.facts, cause: error });
+}
+
+// Replies of the command line's routes, under both their names: programs look for a method's id in `workflow_id` as well,
+// and for its source in `workflow`, as they send them.
+
+/** As in routes/methods/spelling.ts, with the tag of the command line. */
+function describedCli({ legacy }: Spelling, operationId: string, summary: string) {
+  if (!legacy) return { operationId, summary, tags: ['cli'] };
+  const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
+  return { operationId: id, summary: `${summary} (earlier name)`, tags: ['cli'], deprecated: true };
+}
+
+/** The shape of a reply as `spelledCli` makes it. */
+function spelledCliShape(shape: TObject): TObject {
+  const { method_id: methodId, source } = shape.properties;
+  return withFields(shape, { ...(methodId && { workflow_id: methodId }), ...(source && { workflow: source }) });
+}
+
+function spelledCli<Reply extends { readonly method_id: MethodId; readonly source?: string }>(reply: Reply): Reply {
+  const source = reply.source === undefined ? {} : { workflow: reply.source };
+  return { ...reply, workflow_id: reply.method_id, ...source };
+}
+
+// The ETag of a version's source, and whether a caller has it already (RFC 9110, sections 8.8.3 and 13.1.2).
+
+/** `sha256`: hex of the source's bytes. */
+function sourceTag(sha256: string): string {
+  return `"${sha256}"`;
+}
+
+/** Whether an If-None-Match header names the tag. Weak and strong tags are the same here. */
+function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((named) => named.trim().replace(/^W\//, '') === tag);
+}
+
+// The routes of the command line; those of methods under both their names.
+
+/** In the scope `cli`. */
+export function addCliRoutes(scope: FastifyInstance, parts: MethodRouteParts & CliRunParts): void {
+  for (const spelling of SPELLINGS) addCliMethods(scope, parts, spelling);
+  addCliRuns(scope, parts);
 }

@@ -7,7 +7,7 @@ import type { RecordThreads } from '../../local-runs/record-threads.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { BODY_BYTES_MAX, readBodiesApart } from '../../plugins/json-body.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import type { MethodRouteParts } from '../methods/method-parts.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { runIdOf } from '../runs/run-reply.ts';

@@ -8,12 +8,11 @@ import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
-import { refuseFields } from '../no-fields.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { NoQuery, replies } from '../reply-schemas.ts';
+import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
 import { DeliveriesQuery, Delivery, DeliveryParams, OneDelivery, ResendBody, Resent } from './delivery-schemas.ts';
 
 export interface DeliveryRouteParts {

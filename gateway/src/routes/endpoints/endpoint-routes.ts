@@ -10,7 +10,7 @@ import type { OrganizationSettings } from '../../clients/organization-settings.t
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
 import { Deleted } from '../files/file-schemas.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';

@@ -10,9 +10,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FileOwner } from '../../clients/input-files.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
-import { addBytesBody } from '../../plugins/bytes-body.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { addBytesBody } from '../../plugins/json-body.ts';
 import { fileJson } from '../../views/file-view.ts';
 
 import { NoQuery, replies } from '../reply-schemas.ts';

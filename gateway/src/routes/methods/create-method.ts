@@ -1,16 +1,15 @@
 // POST /api/methods: a method of a source, an agent prompt, both, or a finished upload; once for each key.
-
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { findingView } from '../../views/finding-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { keyHash, type MethodRouteParts, sentMethod, utf8 } from './method-parts.ts';
-import { CreatedMethod, CreateMethodBody } from './method-schemas.ts';
+import { CreatedMethod, CreateMethodBody, ValidateBody, Validation } from './method-schemas.ts';
 import { described, type Spelling, spelled, spelledShape } from './spelling.ts';
 
 export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
@@ -76,4 +75,35 @@ function contentRefusal({ source, agent_prompt, upload_id }: Static<typeof Creat
   return new ServiceError('invalid_request', message, {
     findings: [{ path: hasContent ? '/upload_id' : '', code: 'one_of', message }],
   });
+}
+
+/** POST /api/methods/validate: what saving a source would find. Saves nothing. */
+export function addValidateSource(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const schema = {
+    ...described(spelling, 'validateSource', 'Check a source without saving it'),
+    body: ValidateBody,
+    querystring: NoQuery,
+    response: replies({ 200: Validation }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post(
+      `/api/${spelling.noun}/validate`,
+      { schema, config: { access: 'viewer', source: true } },
+      async (request, reply) => {
+        const validation = await validatedSource(request, parts, request.body.source);
+        reply.header('content-type', JSON_TYPE);
+        return JSON.stringify(validation);
+      },
+    );
+}
+
+/** What saving this source would find. */
+export async function validatedSource(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  source: string,
+) {
+  const { ok, findings } = await methods.validateSource({ orgId: callerOf(request).orgId, source: utf8(source) });
+  return { ok, diagnostics: findings.map(findingView) };
 }

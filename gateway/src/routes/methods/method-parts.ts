@@ -7,7 +7,7 @@ import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyRequest } from 'fastify';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import type { SourceInterfaces } from '../../sources/source-interfaces.ts';
 import { type MethodView, methodView } from '../../views/method-view.ts';
 

@@ -1,12 +1,10 @@
 // The routes of methods and versions, under both their names.
 import type { FastifyInstance } from 'fastify';
 import { addChangeMethod } from './change-method.ts';
-import { addCreateMethod } from './create-method.ts';
+import { addCreateMethod, addValidateSource } from './create-method.ts';
 import type { MethodRouteParts } from './method-parts.ts';
-import { addFindCreation, addReadMethods } from './read-methods.ts';
-import { addReadVersions } from './read-versions.ts';
+import { addFindCreation, addReadMethods, addReadVersions } from './read-methods.ts';
 import { SPELLINGS } from './spelling.ts';
-import { addValidateSource } from './validate-source.ts';
 
 /** In the scope `api`. */
 export function addMethodRoutes(scope: FastifyInstance, parts: MethodRouteParts): void {

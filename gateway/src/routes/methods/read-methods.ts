@@ -1,15 +1,16 @@
 // GET of methods: the list, one of them, its agent prompt, and what a creation key made.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { MethodId } from '@methods/base/ids';
+import { isId, type MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { Version } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { methodView } from '../../views/method-view.ts';
+import { methodView, sourceText, versionJson, versionView } from '../../views/method-view.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
+import { type MethodRouteParts, methodIdOf, noteSourceShown, sentMethod } from './method-parts.ts';
 import {
   AgentPrompt,
   CreationParams,
@@ -18,8 +19,12 @@ import {
   Method,
   MethodParams,
   pageOf,
+  SourceVersion,
+  VersionInList,
+  VersionParams,
+  VersionsQuery,
 } from './method-schemas.ts';
-import { described, type Spelling } from './spelling.ts';
+import { described, type Spelling, spelled, spelledShape } from './spelling.ts';
 
 export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -111,4 +116,57 @@ function digestOf(hex: string): Buffer {
   if (/^[0-9a-f]{64}$/.test(hex)) return Buffer.from(hex, 'hex');
   const message = 'The path ends in the SHA-256 of the key, 64 lower-case hex digits.';
   throw new ServiceError('invalid_request', message, { findings: [{ path: '/sha256', code: 'sha256', message }] });
+}
+
+/** GET of a method's versions: the list, and one with its exact source. */
+export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = parts.registryCalls;
+  const url = `/api/${spelling.noun}/:id/versions`;
+  const config = { access: 'viewer' } as const;
+
+  const list = {
+    ...described(spelling, 'listVersions', "List a method's versions, newest first"),
+    params: MethodParams,
+    querystring: VersionsQuery,
+    response: replies({ 200: pageOf(spelledShape(VersionInList, spelling)) }),
+  };
+  typed.get(url, { schema: list, config, preValidation: readLimit }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const page = await methods.listVersions({
+      orgId,
+      methodId: methodIdOf(request.params),
+      ...pageRequest(request.query),
+    });
+    const items = page.versions.map((version) => spelled(versionView(version), spelling));
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ items, next_cursor: page.nextCursor || null });
+  });
+
+  const one = {
+    ...described(spelling, 'getVersion', 'Read a version with its exact source'),
+    params: VersionParams,
+    querystring: NoQuery,
+    response: replies({ 200: spelledShape(SourceVersion, spelling) }),
+  };
+  typed.get(`${url}/:version_id`, { schema: one, config }, async (request, reply) => {
+    const version = await readVersion(request, parts, methodIdOf(request.params), request.params.version_id);
+    noteSourceShown(request, parts, version.versionId);
+    reply.header('content-type', JSON_TYPE);
+    const told = await parts.sourceInterfaces.fieldsJson({ orgId: callerOf(request).orgId, ...version });
+    return versionJson(spelled({ ...versionView(version), source: sourceText(version) }, spelling), told);
+  });
+}
+
+/** A saved version; by default the current one. @throws not_found */
+export async function readVersion(
+  request: FastifyRequest,
+  { registryCalls: { methods } }: MethodRouteParts,
+  methodId: MethodId,
+  asked = '',
+): Promise<Version> {
+  if (asked !== '' && !isId('ver', asked)) throw new ServiceError('not_found', 'There is no such version.');
+  const { version } = await methods.getVersion({ orgId: callerOf(request).orgId, methodId, version: asked });
+  if (version === undefined) throw new ServiceError('internal');
+  return version;
 }

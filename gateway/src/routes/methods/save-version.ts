@@ -5,7 +5,7 @@ import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { findingView } from '../../views/finding-view.ts';
 import { type MethodRouteParts, utf8 } from './method-parts.ts';
 

@@ -1,5 +1,4 @@
 // POST …/runs/:id/cancel: 200 when the run is cancelled, 202 while its worker has not been notified.
-
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
 import type { RunId } from '@methods/base/ids';
@@ -8,8 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName } from '../../views/run-view.ts';
-import { refuseFields } from '../no-fields.ts';
-import { NoQuery, replies } from '../reply-schemas.ts';
+import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
 import { runChanged } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
 import { RunParams } from './run-schemas.ts';

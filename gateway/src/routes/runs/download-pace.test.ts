@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
-import { DownloadPace } from './download-pace.ts';
+import { DownloadPace } from './downloads.ts';
 
 test('the readers of an organization share 64 MiB a second; another one does not wait', async () => {
   let nowMs = 0;

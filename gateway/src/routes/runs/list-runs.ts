@@ -1,18 +1,16 @@
 // GET …/runs: lists an organization's runs, newest first. For people, also the records of local runs.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Run } from '@methods/api/run';
 import { bareMethodId, type OrgId, productionMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ListRuns } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { localRunView } from '../../views/local-run-view.ts';
-import { runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
-import { pageRequest, readLimit } from '../page-query.ts';
-import { queryTime } from '../query-time.ts';
+import { localRunView, runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
+import { PageFields, pageRequest, queryTime, readLimit } from '../page-query.ts';
 import { replies } from '../reply-schemas.ts';
-import { LIST_DESCRIPTION, RunPage, RunsQuery, UserRunPage, UserRunsQuery } from './list-schemas.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
@@ -105,3 +103,80 @@ function tooManyPairs(): ServiceError {
 function page(items: readonly string[], nextCursor: string): string {
   return `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(nextCursor || null)}}`;
 }
+
+const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+/** The schemas of lists of runs, and of the records of local runs. */
+type StatusName = (typeof STATUSES)[number];
+
+const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+
+const filters = {
+  ...PageFields,
+  status: Type.Optional(Type.Unsafe<StatusName>({ type: 'string', enum: [...STATUSES] })),
+  method: Type.Optional(Type.String({ maxLength: 64, description: 'A method id, wf_… or bare.' })),
+  created_after: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; later than this.' })),
+  created_before: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; earlier than this.' })),
+};
+
+/** Any `metadata.<key>`. A decoded message cannot hold the name __proto__, so no run has it as a key either. */
+const Closed = {
+  additionalProperties: false,
+  patternProperties: { '^metadata\\.(?!__proto__$)[\\s\\S]{1,64}$': { type: 'string', maxLength: 512 } },
+} as const;
+
+export const RunsQuery = Type.Object(filters, Closed);
+
+const UserRunsQuery = Type.Object(
+  {
+    ...filters,
+    kind: Type.Optional(
+      Type.Unsafe<'production' | 'local'>({
+        type: 'string',
+        enum: ['production', 'local'],
+        description: 'Runs on workers (default), or the records of runs on people’s own computers.',
+      }),
+    ),
+  },
+  Closed,
+);
+
+const LIST_DESCRIPTION =
+  'Newest first. `metadata.<key>=<value>` selects by one pair of the metadata, several by all of them. A page with a ' +
+  'filter looks at a bounded number of runs: it may hold fewer than `limit`, even none, while `next_cursor` is set.';
+
+const { steps: _steps, question: _question, result: _result, error: _error, ...summary } = Run.properties;
+
+const RunSummary = Type.Object(
+  {
+    ...summary,
+    error: Type.Optional(
+      Type.Object({ code: Type.String(), kind: Type.Optional(Type.String()), step: Type.Optional(Type.String()) }),
+    ),
+  },
+  { description: 'A run without its steps and content.' },
+);
+
+const localFields = {
+  run_id: Type.String(),
+  kind: Type.Unsafe<'local'>({ type: 'string', enum: ['local'] }),
+  method: Type.String(),
+  version_id: Type.String(),
+  status: TextOrNull,
+  sequence: Type.Integer({ description: 'Of the record; grows with each upload.' }),
+  created_at: Time,
+  updated_at: Time,
+  created_by: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
+};
+
+export const LocalRun = Type.Object(
+  { ...localFields, inspection: Type.Unsafe<unknown>({ description: 'As the command line uploaded it.' }) },
+  { description: 'The record of a run on a person’s own computer.' },
+);
+
+export const RunPage = Type.Object({ items: Type.Array(RunSummary), next_cursor: TextOrNull });
+
+const UserRunPage = Type.Object({
+  items: Type.Array(Type.Union([RunSummary, Type.Object(localFields)])),
+  next_cursor: TextOrNull,
+});

@@ -20,12 +20,11 @@ import { actorOf } from '../../plugins/request-actor.ts';
 import { undivided } from '../../turns/long-work.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { checkedInputsJson } from './inputs-size.ts';
 import { runStarted } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
 import { RerunRunBody, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
-import { internalStartHash } from './start-request.ts';
+import { checkedInputsJson, internalStartHash } from './start-request.ts';
 import { waitingCaller } from './wait-query.ts';
 
 const NO_DIGEST = new Uint8Array(0);

@@ -7,7 +7,7 @@ import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
-import { atOnce } from '../../turns/at-once.ts';
+import { atOnce } from '../../turns/steps.ts';
 import { type ToldRun, toldRun } from '../../views/run-events.ts';
 import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';

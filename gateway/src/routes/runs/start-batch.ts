@@ -16,12 +16,17 @@ import { BODY_BYTES_MAX, readBodiesApart, refusal } from '../../plugins/json-bod
 import { LARGE_BODY_BYTES, readingMs } from '../../plugins/large-bodies.ts';
 import { rateLimited, tellLimit } from '../../plugins/rate-limit.ts';
 import { type SchemaFault, schemaFinding } from '../../plugins/schema-fault.ts';
-import { atOnce } from '../../turns/at-once.ts';
 import { manySteps } from '../../turns/many-steps.ts';
-import type { Steps } from '../../turns/steps.ts';
+import { atOnce, type Steps } from '../../turns/steps.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { BatchOutcomes } from './batch-outcomes.ts';
-import { BATCH_BYTES_MAX, BATCH_RUNS_MAX, BatchOutline, StartBatchBody, StartedBatch } from './batch-schemas.ts';
+import {
+  BATCH_BYTES_MAX,
+  BATCH_RUNS_MAX,
+  BatchOutcomes,
+  BatchOutline,
+  StartBatchBody,
+  StartedBatch,
+} from './batch-schemas.ts';
 import { runStarted } from './run-acts.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import { StartRunBody } from './run-schemas.ts';

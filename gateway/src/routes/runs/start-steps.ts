@@ -20,11 +20,18 @@ import { actorOf } from '../../plugins/request-actor.ts';
 import { type LongWork, undivided } from '../../turns/long-work.ts';
 import { type Steps, settled } from '../../turns/steps.ts';
 import { ownerOf } from '../files/file-routes.ts';
-import { checkInputsSize, INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
 import { withNamedFiles } from './named-files.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import type { StartRunBody } from './run-schemas.ts';
-import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
+import {
+  type AskedStart,
+  askedStart,
+  checkInputsSize,
+  INPUTS_BYTES_MAX,
+  inputsJsonOf,
+  inputsTooLarge,
+  internalStartHash,
+} from './start-request.ts';
 import { waitingCaller } from './wait-query.ts';
 
 export interface StartContext {

@@ -1,20 +1,19 @@
 // The content of an upload, sent with the token of its link: whole by PUT, or piece by piece as tus 1.0 has it
 // (https://tus.io/protocols/resumable-upload), by HEAD, PATCH and OPTIONS.
-
 import type { IncomingMessage } from 'node:http';
 import type { UploadId } from '@methods/base/ids';
+import { errorBody } from '@methods/errors/error-body';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addBytesBody } from '../../plugins/bytes-body.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { addBytesBody } from '../../plugins/json-body.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { uploadView } from '../../views/upload-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import type { UploadRouteParts } from './links.ts';
 import { beyondSize, receiveRecording } from './receive-recording.ts';
-import { addUploadRefusals, UploadRefusal } from './upload-refusal.ts';
 import { Bytes, PieceHeaders, SentUpload, Stored, Told, UploadParams, Versions } from './upload-schemas.ts';
 
 const URL = '/api/workflow-uploads/:id/content';
@@ -142,4 +141,27 @@ function announcedBytes({ headers }: FastifyRequest): number | null {
 function notWhole(bytes: number, sizeBytes: number): ServiceError {
   const message = `The recording was announced with ${sizeBytes} bytes; these are ${bytes}.`;
   return new ServiceError('invalid_request', message, { findings: [{ path: '', code: 'upload_size', message }] });
+}
+
+// Refusals of an upload that have a status of their own in tus 1.0 or HTTP and no code of their own in our errors.
+
+/** 409: other bytes are stored. 412: another version of tus. 415: not the bytes themselves. */
+class UploadRefusal extends ServiceError {
+  constructor(
+    readonly status: 409 | 412 | 415,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super('invalid_request', message);
+  }
+}
+
+/** Routes of `scope` may throw them; other errors are replied as everywhere. */
+function addUploadRefusals(scope: FastifyInstance): void {
+  scope.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof UploadRefusal)) throw error;
+    request.errorCode = error.code;
+    reply.code(error.status).headers(error.headers).header('content-type', JSON_TYPE);
+    return JSON.stringify(errorBody(error, request.id).body);
+  });
 }

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { doerOf } from '../../plugins/request-doer.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
 import { methodView } from '../../views/method-view.ts';
 import { uploadView } from '../../views/upload-view.ts';
 import { keyHash } from '../methods/method-parts.ts';
