@@ -1,4 +1,4 @@
-// A request refused because of its caller. Callers only learn that; the log has the reason.
+// A request refused because of its caller, and its challenge. Callers only learn that; the log has the reason.
 import { ServiceError } from '@methods/errors/service-error';
 import type { GuardedSurface } from './surface.ts';
 

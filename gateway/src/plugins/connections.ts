@@ -1,5 +1,6 @@
-// Bounds the connections of the server, in all and from one address, so that a client that only opens them keeps no other
-// client out. The server's own timeouts for headers and bodies close silent connections.
+// Bounds the connections of the server, in all and from one address, so that a client that only opens them keeps no
+// other client out; handles requests of one connection in a line; and closes idle ones at the end. The server's own
+// timeouts for headers and bodies close silent connections.
 
 import { IncomingMessage, type RequestListener } from 'node:http';
 import { isIP, type Socket } from 'node:net';

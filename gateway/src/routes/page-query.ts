@@ -1,4 +1,4 @@
-// `?limit=` and `?cursor=` of lists.
+// `?limit=` and `?cursor=` of lists, and times in queries.
 
 import { ServiceError } from '@methods/errors/service-error';
 import type { preValidationHookHandler } from 'fastify';

@@ -1,4 +1,4 @@
-// A method as the documented JSON object.
+// A method, and a version of it, as the documented JSON objects.
 import { type MethodId, productionMethodId, type VersionId } from '@methods/base/ids';
 import type { Method, Version } from '@methods/proto/registry/v1/method_pb';
 import { type PartyView, partyView, timeView } from './party-view.ts';

@@ -1,4 +1,4 @@
-// A run as the scheduler sends it, turned into the documented JSON.
+// A run as the scheduler sends it, or as a person's own computer recorded it, turned into the documented JSON.
 
 import { productionMethodId } from '@methods/base/ids';
 import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';

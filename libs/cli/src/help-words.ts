@@ -1,7 +1,7 @@
 // The words and the help of the commands whose work takes long to load: help and completion load nothing of it.
 import { AGENT_APPS } from './agents/agent-apps.ts';
 import { COMMENT_OPTION } from './answer/answer-comment.ts';
-import { SERVER_OPTIONS } from './chosen-server/server-options.ts';
+import { SERVER_OPTIONS } from './chosen-server/open-server.ts';
 import type { CommandHelp } from './command/command-words.ts';
 import { ENV_FILE, KEY_VARIABLE } from './connect/env-file.ts';
 import { LINK_FILE } from './link/link-file.ts';

@@ -1,4 +1,5 @@
-// A person at the development provider: an e-mail address in an organization, neither of them verified.
+// A person at the development provider: an e-mail address in an organization, neither of them verified. People who
+// signed in are kept, so that their refreshed tokens have the same claims.
 import { createHash } from 'node:crypto';
 import type { Sql } from '@methods/postgres/pool';
 

@@ -1,4 +1,5 @@
-// The protocol's objects in Postgres: sessions, grants, codes, refresh tokens, registered clients. All of them expire.
+// The protocol's objects in Postgres: sessions, grants, codes, refresh tokens, registered clients. All of them expire
+// and are swept.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';

@@ -1,4 +1,5 @@
-// Where the mail of a stack goes: to the server of the environment, else to a mailbox of this process.
+// Where the mail of a stack goes: to the server of the environment, else to a mailbox of this process; and the admin
+// who gets the mail of the examples.
 
 import { newId, type OrgId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';

@@ -1,4 +1,4 @@
-// Finds the identity provider of the one running stack that is meant.
+// Finds the identity provider of the one running stack that is meant, and asks it for an access token.
 import { join } from 'node:path';
 import { isStackRunning } from '../data-folder.ts';
 import { StackError } from '../embedded/stack-error.ts';

@@ -1,4 +1,5 @@
-// The shapes of the account routes: requests are checked against them, and the API's description is made of them.
+// The shapes of the account routes, and the parts they share: requests are checked against the shapes, and the API's
+// description is made of them.
 import { Type } from 'typebox';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';

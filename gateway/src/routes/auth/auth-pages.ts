@@ -1,4 +1,4 @@
-// The reply to a failed sign-in: a small page for browsers, the usual JSON for everything else.
+// The replies of signing in and out: a small page for browsers, the usual JSON for everything else.
 import { errorBody } from '@methods/errors/error-body';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';

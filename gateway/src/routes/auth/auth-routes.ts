@@ -1,4 +1,5 @@
-// Sign-in and sign-out with a browser. Without a configured issuer these routes reply with an error.
+// Sign-in and sign-out with a browser: to the issuer, back from it, and the end of the session. Without a configured
+// issuer these routes reply with an error.
 import { fastifyCookie } from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';

@@ -1,4 +1,5 @@
-// POST /api/methods: a method of a source, an agent prompt, both, or a finished upload; once for each key.
+// POST /api/methods: a method of a source, an agent prompt, both, or a finished upload, once for each key; and POST
+// /api/methods/validate, which saves nothing.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

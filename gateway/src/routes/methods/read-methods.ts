@@ -1,4 +1,4 @@
-// GET of methods: the list, one of them, its agent prompt, and what a creation key made.
+// GET of methods and versions: the lists, one of them, its agent prompt or exact source, and what a creation key made.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, type MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

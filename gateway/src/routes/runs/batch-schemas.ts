@@ -1,4 +1,4 @@
-// The schemas of a batch of starts.
+// The schemas of a batch of starts, and its reply, built from the outcomes with a bounded size.
 import { StartedRun } from '@methods/api/run';
 import { errorBody } from '@methods/errors/error-body';
 import type { ServiceError } from '@methods/errors/service-error';

@@ -1,6 +1,6 @@
-// Writes the run routes' entries of the audit log. What people see of a run and do to it is recorded before the reply.
-// What programs do is recorded without waiting, so that their requests depend on nothing more; their reads are not
-// recorded, since a service key is the application that requested the run.
+// Writes the run routes' entries of the audit log, with the facts of accepted answers. What people see of a run and do
+// to it is recorded before the reply. What programs do is recorded without waiting, so that their requests depend on
+// nothing more; their reads are not recorded, since a service key is the application that requested the run.
 import type { RunId } from '@methods/base/ids';
 import type { AnswerChannel, RunView } from '@methods/proto/run/v1/run_pb';
 import type { Act } from '@methods/service/audit-log';

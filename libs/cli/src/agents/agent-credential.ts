@@ -1,11 +1,11 @@
 // The credential with which the bridge calls the MCP server: a sign-in of its own, or a local stack's developer.
 import type { ChosenServer } from '../chosen-server/choose-server.ts';
-import { developmentUser } from '../chosen-server/development-user.ts';
+import { developmentUser } from '../chosen-server/open-server.ts';
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors/command-error.ts';
 import type { Credential } from '../server/credential.ts';
 import type { ServerFacts } from '../server/server-facts.ts';
-import { serverAudience } from '../sign-in/server-audience.ts';
+import { serverAudience } from '../sign-in/issuer-client.ts';
 import { signInCredential } from '../sign-in/sign-in-credential.ts';
 
 /** The address of the MCP server, which is also its tokens' audience. @throws CommandError `no_mcp`, `foreign_audience`. */

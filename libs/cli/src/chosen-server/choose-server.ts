@@ -3,7 +3,7 @@
 import type { CommandLine } from '../command/command-line.ts';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
-import { serverAddress } from '../server/server-address.ts';
+import { serverAddress } from '../server/server-facts.ts';
 import { lastSignIn } from '../sign-in/last-sign-in.ts';
 import { type LocalStack, localStacks } from './local-stacks.ts';
 

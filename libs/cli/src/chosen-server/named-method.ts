@@ -4,8 +4,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bareMethodId, type MethodId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
-import { FileLinks, LINK_FILE } from '../link/link-file.ts';
-import type { MethodLink } from '../link/method-link.ts';
+import { FileLinks, LINK_FILE, type MethodLink } from '../link/link-file.ts';
 import type { ServerMethod } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { CHECK_WORDS } from '../help-words.ts';
-import { checkFile } from '../method-file/check-file.ts';
+import { checkFile } from '../method-file/local-method.ts';
 import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
 

@@ -1,13 +1,10 @@
 // `methods diff`: what changed between two versions of a method.
-
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { showDifference } from '../difference/show-difference.ts';
-import { unifiedDifference } from '../difference/unified.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { getSource, versionNamed } from '../server/method-calls.ts';
+import { showDifference, unifiedDifference } from '../terminal/difference.ts';
 
 export const diffCommand: Command = {
   name: 'diff',

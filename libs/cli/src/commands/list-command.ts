@@ -1,7 +1,5 @@
 // `methods list`: the methods of the organization, newest first.
-
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import type { ServerMethod } from '../server/method-calls.ts';

@@ -1,13 +1,12 @@
 // `methods login`: signs a person in to a server and keeps the sign-in.
 import { join } from 'node:path';
 import { chooseServer } from '../chosen-server/choose-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { withFileLock } from '../files/file-lock.ts';
 import { ServerApi } from '../server/server-api.ts';
-import { readServerFacts, type ServerFacts } from '../server/server-facts.ts';
-import { type CallerFacts, callerWords } from '../sign-in/caller-facts.ts';
+import { type CallerFacts, callerWords, readServerFacts, type ServerFacts } from '../server/server-facts.ts';
 import { deviceSignIn, hasDeviceFlow } from '../sign-in/device-sign-in.ts';
 import { discoverIssuer, issuerNames } from '../sign-in/issuer-client.ts';
 import { rememberSignIn } from '../sign-in/last-sign-in.ts';

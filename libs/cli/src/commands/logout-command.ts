@@ -1,14 +1,12 @@
 // `methods logout`: revokes the sign-in at its issuer and forgets it here.
-
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { withFileLock } from '../files/file-lock.ts';
-import { serverAddress } from '../server/server-address.ts';
-import { discoverIssuer } from '../sign-in/issuer-client.ts';
-import { issuerFault } from '../sign-in/issuer-fault.ts';
+import { serverAddress } from '../server/server-facts.ts';
+import { discoverIssuer, issuerFault } from '../sign-in/issuer-client.ts';
 import { forgetSignIns, issuersOf, lastSignIn } from '../sign-in/last-sign-in.ts';
 import { type SignIn, type SignInPurpose, SignInStore } from '../sign-in/sign-in-store.ts';
 

@@ -1,7 +1,6 @@
 // `methods offer`: whether agents get a method as a tool of its own.
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import type { ServerMethod } from '../server/method-calls.ts';

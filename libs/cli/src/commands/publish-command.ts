@@ -1,8 +1,7 @@
 // `methods publish`: the version that runs get when they name none.
 import { resolve } from 'node:path';
 import { type NamedMethod, namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';

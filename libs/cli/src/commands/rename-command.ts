@@ -1,8 +1,6 @@
 // `methods rename`: the name that people see. Ids and files keep theirs.
-
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';

@@ -1,8 +1,7 @@
 // `methods show`: one method: its state, its versions, and what a caller and a worker need to know of it.
 import { isJsonList, isJsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { getMethod, getSource, type ServerMethod, type ServerSource } from '../server/method-calls.ts';

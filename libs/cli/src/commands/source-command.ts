@@ -1,8 +1,6 @@
 // `methods source`: the exact bytes of a version on stdout, fit for `> FILE`.
-
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { getSource, versionNamed } from '../server/method-calls.ts';

@@ -1,8 +1,6 @@
 // `methods versions`: what was saved of a method, by whom and why.
-
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { getMethod, type ServerVersion } from '../server/method-calls.ts';

@@ -1,10 +1,8 @@
 // `methods whoami`: who is signed in, where, and as what.
-
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
-import { type CallerFacts, callerWords, showField } from '../sign-in/caller-facts.ts';
+import { type CallerFacts, callerWords, showField } from '../server/server-facts.ts';
 
 export const whoamiCommand: Command = {
   name: 'whoami',

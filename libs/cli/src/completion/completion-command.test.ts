@@ -5,7 +5,7 @@ import { CliFolder } from '../cli.fixture.ts';
 import { COMMANDS } from '../commands.ts';
 import { readConfig } from '../config.ts';
 import { TerminalProcess } from '../terminal/terminal-process.fixture.ts';
-import { shellQuote } from './bash-script.ts';
+import { shellQuote } from './shell-scripts.ts';
 
 let folder: CliFolder;
 const scripts = new Map<string, string>();

@@ -3,10 +3,8 @@ import type { Command } from '../command/command.ts';
 import type { ListedCommand } from '../command/program-tree.ts';
 import { UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
-import { bashScript } from './bash-script.ts';
 import { completionWords } from './completion-words.ts';
-import { fishScript } from './fish-script.ts';
-import { zshScript } from './zsh-script.ts';
+import { bashScript, fishScript, zshScript } from './shell-scripts.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 

@@ -1,19 +1,56 @@
 // `methods connect`: everything an app needs to start a method: a key in its `.env`, and the code to paste.
 import { stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError } from '../errors/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { CONNECT_WORDS } from '../help-words.ts';
-import type { ServerKey } from '../keys/key-calls.ts';
+import { makeKey, revokeKey, type ServerKey } from '../keys/key-calls.ts';
+import type { ServerApi } from '../server/server-api.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { keyInto, keyName, wantsKey } from './app-key.ts';
+import { askLine } from '../terminal/prompt.ts';
 import { type AppLanguage, appLanguages } from './app-language.ts';
 import { CODE_HEADINGS, codeToPaste } from './code-to-paste.ts';
 import { type ConnectedMethod, connectedMethod, methodWord } from './connected-method.ts';
 import { ENV_FILE, EnvFile, KEY_VARIABLE } from './env-file.ts';
 import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
+
+// The app's key: made, and put into its `.env` without being shown. An older one is replaced only where that is wanted.
+
+const NAME_CHARACTERS_MAX = 200;
+
+/** The key's name: that of the app's folder. @throws UsageError */
+function keyName(app: string): string {
+  const name = basename(app).slice(0, NAME_CHARACTERS_MAX);
+  if (name === '') throw new UsageError('an app has a folder of its own');
+  return name;
+}
+
+/** Whether a key is to be made: there is none, or the older one is to go. `shown` is how the file is called. */
+async function wantsKey(
+  env: EnvFile,
+  shown: string,
+  replace: boolean,
+  { output, interrupted }: CommandContext,
+): Promise<boolean> {
+  if (!(await env.hasKey()) || replace) return true;
+  if (!output.interactive) return false;
+  const question = `${shown} has ${KEY_VARIABLE} already. Put a new key in its place? (y/N) `;
+  return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
+}
+
+/** A key that could not be written is revoked: no one has it. @throws CommandError */
+async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<ServerKey> {
+  const { key, serviceKey } = await makeKey(api, name);
+  try {
+    await env.setKey(serviceKey);
+    return key;
+  } catch (error) {
+    await revokeKey(api, key.id).catch(() => {});
+    throw error;
+  }
+}
 
 interface Connected {
   readonly app: string;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
-import { unifiedDifference } from './unified.ts';
+import { unifiedDifference } from '../terminal/difference.ts';
 
 const NAMES = ['a', 'b'] as const;
 const run = promisify(execFile);

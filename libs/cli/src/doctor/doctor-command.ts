@@ -1,12 +1,10 @@
 // `methods doctor`: what a worker or a server needs here, what of it is missing, and what to do about it.
-
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import type { Finding } from './finding.ts';
-import { runtimeFindings } from './runtime-findings.ts';
+import { type Finding, runtimeFindings } from './runtime-findings.ts';
 import { serverFindings } from './server-findings.ts';
 
 const MARKS: Readonly<Record<Finding['state'], readonly [string, Paint]>> = {

@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { ownCertificate } from '@methods/test/harness/own-certificate';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { nodeFinding, pythonFinding } from './runtime-findings.ts';
-import { clockFinding, mailFinding } from './server-findings.ts';
-import { workerEndpointFinding } from './worker-endpoint-finding.ts';
+import { clockFinding, mailFinding, workerEndpointFinding } from './server-findings.ts';
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 

@@ -1,7 +1,7 @@
-// Checks the needs of steps on this machine: Node, Python with pip, and a sandbox.
+// Checks the needs of steps on this machine: Node, Python with pip, and a sandbox; and the form of a finding of
+// `methods doctor`.
 import { execFile } from 'node:child_process';
 import { isolationLevel } from '@methods/executor/isolation';
-import { type Finding, ok, problem, warning } from './finding.ts';
 
 const NODE_MAJOR_MIN = 20;
 const PYTHON_MIN = [3, 9] as const;
@@ -53,4 +53,28 @@ function said(command: string, args: readonly string[], path: string): Promise<s
       resolve(error === null ? ((stdout || stderr).trim().split('\n')[0] ?? '') : null);
     });
   });
+}
+
+/** One thing that `methods doctor` looked at. */
+export interface Finding {
+  /** Stable and for programs, such as `clock`. */
+  readonly name: string;
+  /** `warning`: something works less well, or not all methods run. */
+  readonly state: 'ok' | 'warning' | 'problem';
+  /** The finding itself. */
+  readonly found: string;
+  /** The remedy; null if none is needed. */
+  readonly remedy: string | null;
+}
+
+export function ok(name: string, found: string): Finding {
+  return { name, state: 'ok', found, remedy: null };
+}
+
+export function warning(name: string, found: string, remedy: string): Finding {
+  return { name, state: 'warning', found, remedy };
+}
+
+export function problem(name: string, found: string, remedy: string): Finding {
+  return { name, state: 'problem', found, remedy };
 }

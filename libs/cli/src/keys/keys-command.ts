@@ -1,7 +1,5 @@
 // `methods keys`: service keys made, listed and revoked. Secrets are printed once, when they are made.
-
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { UsageError } from '../errors/command-error.ts';

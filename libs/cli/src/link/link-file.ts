@@ -1,13 +1,13 @@
-// `.methods.json` beside method files: which method of which server a file is, and upon which version it was changed.
-// It is meant to be committed; it holds no secret.
+// `.methods.json` beside method files: which method of which server a file is linked to, and upon which version it was
+// changed. It is meant to be committed; it holds no secret.
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { CommandError } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { reasonOf } from '../method-file/method-file.ts';
-import { type MethodLink, readLink, writtenLink } from './method-link.ts';
 
 export const LINK_FILE = '.methods.json';
 /** A change takes some milliseconds. */
@@ -88,4 +88,51 @@ function unreadable(path: string): CommandError {
   return new CommandError('link_unreadable', `${path} does not hold links of methods`, {
     hint: 'correct it, or remove the lines of this file: the next save then makes a new method',
   });
+}
+
+/** The link of a file to its method on a server. */
+export type MethodLink =
+  | {
+      /** Its creation was, or is about to be, asked for; the reply is not known. */
+      readonly state: 'creating';
+      /** UUID. The same one in every request, so that they make one method. */
+      readonly requestId: string;
+    }
+  | {
+      readonly state: 'saved';
+      /** Bare. */
+      readonly methodId: MethodId;
+      /** The version that the file's text was taken from or saved as. */
+      readonly versionId: VersionId;
+      /** Of that version's bytes, hex. */
+      readonly sha256: string;
+      /** Of the text that was sent last, where the reply to it is not known. */
+      readonly sentSha256?: string;
+    };
+
+function writtenLink(link: MethodLink): JsonObject {
+  if (link.state === 'creating') return { request_id: link.requestId };
+  return {
+    method_id: link.methodId,
+    version_id: link.versionId,
+    sha256: link.sha256,
+    ...(link.sentSha256 === undefined ? {} : { sent_sha256: link.sentSha256 }),
+  };
+}
+
+/** Null when it is no link. */
+function readLink(value: JsonValue): MethodLink | null {
+  if (!isJsonObject(value)) return null;
+  const text = (name: string) => {
+    const field = ownField(value, name);
+    return typeof field === 'string' ? field : '';
+  };
+  const [requestId, sha256] = ['request_id', 'sha256'].map(text);
+  // Written by this program from the server's replies.
+  const [methodId, versionId] = [text('method_id') as MethodId, text('version_id') as VersionId];
+  if (methodId && versionId && sha256) {
+    const sentSha256 = text('sent_sha256');
+    return { state: 'saved', methodId, versionId, sha256, ...(sentSha256 === '' ? {} : { sentSha256 }) };
+  }
+  return requestId ? { state: 'creating', requestId } : null;
 }

@@ -1,14 +1,15 @@
-// The inputs of a local run: `--inputs` with JSON, `@FILE`, or `@-` for standard input.
+// The inputs of a local run (`--inputs` with JSON, `@FILE`, or `@-` for standard input) and its secrets.
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { compileCheck } from '@methods/method/check-value';
-import type { CompiledMethod } from '@methods/method/compiled-method';
+import type { CompiledMethod, DeclaredSecret } from '@methods/method/compiled-method';
 import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { parse } from 'yaml';
 import { CommandError, UsageError } from '../errors/command-error.ts';
+import type { LocalMethod } from '../method-file/local-method.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 /** The value of an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
@@ -53,5 +54,24 @@ export function fittingInputs(method: CompiledMethod, given: JsonValue): JsonObj
   const fields = isJsonObject(method.inputSchema.properties) ? Object.keys(method.inputSchema.properties) : [];
   throw new CommandError('invalid_inputs', `the inputs do not fit: ${faults.join('; ')}`, {
     hint: fields.length === 0 ? 'the method takes none' : `the method takes: ${fields.join(', ')}`,
+  });
+}
+
+// The secrets of a local run come from the environment; all that are missing are named before the first step.
+
+/** @throws CommandError `secret_missing`. Values too short to be masked are the run's own failure. */
+export function refuseMissingSecrets({ method, called }: LocalMethod, variables: ReadonlyMap<string, string>): void {
+  const declared = new Map<string, DeclaredSecret>();
+  for (const inner of [...called.values()].map((each) => each.method)) {
+    for (const secret of inner.secrets) declared.set(secret.name, secret);
+  }
+  for (const secret of method.secrets) declared.set(secret.name, secret);
+  const missing = [...declared.values()].filter(({ name }) => (variables.get(name) ?? '') === '');
+  const [first] = missing;
+  if (first === undefined) return;
+  const names = missing.map(({ name, note }) => (note === undefined ? name : `${name} (${note})`)).join(', ');
+  const many = missing.length > 1;
+  throw new CommandError('secret_missing', `the secret${many ? 's' : ''} ${names} ${many ? 'are' : 'is'} not set`, {
+    hint: `set ${many ? 'them' : 'it'} in the environment:  export ${first.name}=…`,
   });
 }

@@ -9,8 +9,7 @@ import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../errors/command-error.ts';
 import { type LocalMethod, localVersionId } from '../method-file/local-method.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
-import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
-import { readRunFile, writeRunFile, writeRunJson } from './run-files.ts';
+import { readRunFile, readRunText, writeRunFile, writeRunJson } from './run-files.ts';
 import { JOURNAL, type JournalEvent, readJournal } from './run-journal.ts';
 import { type LocalRunRecord, readRunRecord } from './run-record.ts';
 
@@ -141,4 +140,35 @@ export class LocalRuns {
 function damaged(runId: string, error: unknown): CommandError {
   const reason = error instanceof Error ? error.message : String(error);
   return new CommandError('run_damaged', `the folder of ${runId} cannot be read: ${reason}`);
+}
+
+// Copies of the files a run calls, so that the run continues with the files it began with: `called/<sha256>`, by the
+// names in `called/files.json`.
+
+const LIST = 'called/files.json';
+
+/** Nothing is written for a run that calls none. */
+export async function writeCalledFiles(runDir: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
+  if (files.size === 0) return;
+  const names: Record<string, string> = {};
+  for (const [path, bytes] of files) {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    names[path] = sha256;
+    await writeRunFile(runDir, `called/${sha256}`, bytes);
+  }
+  await writeRunJson(runDir, LIST, names);
+}
+
+/** By absolute path. Throws for a copy that was changed. */
+export async function readCalledFiles(runDir: string): Promise<Map<string, Buffer>> {
+  const text = (await readRunText(runDir, LIST)) ?? '{}';
+  const files = new Map<string, Buffer>();
+  for (const [path, sha256] of Object.entries(JSON.parse(text) as Record<string, string>)) {
+    const bytes = await readRunFile(runDir, `called/${sha256}`);
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      throw new SyntaxError('its copy of a called method was changed');
+    }
+    files.set(path, bytes);
+  }
+  return files;
 }

@@ -18,8 +18,7 @@ import type { ExecutorParts } from './executor-parts.ts';
 import type { PreparedMethod } from './local-dependencies.ts';
 import type { OpenRun } from './local-runs.ts';
 import { writeRunJson } from './run-files.ts';
-import { asJson, keptRecord, RunHistory } from './run-history.ts';
-import { RunJournalFile } from './run-journal.ts';
+import { asJson, keptRecord, RunHistory, RunJournalFile } from './run-journal.ts';
 import { type LocalQuestion, type LocalRunRecord, localQuestion } from './run-record.ts';
 import { StepFolders, writeStepFile } from './step-folder.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { tryLockFile } from '@methods/base/lock-file';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { readUnsent } from '../upload/unsent-record.ts';
-import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
+import { readCalledFiles, writeCalledFiles } from './local-runs.ts';
 import { openToAppend, readRunFile } from './run-files.ts';
 import { JOURNAL, readJournal } from './run-journal.ts';
 import { readRunRecord } from './run-record.ts';

@@ -1,11 +1,14 @@
 // A method that can be run on this machine, together with the files it calls.
-
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { LocalVersionId } from '@methods/base/ids';
+import { unreadableCode } from '@methods/executor/unreadable-code';
+import { unreadableFinding } from '@methods/method/code-blocks';
 import type { Compilation } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { type Diagnostic, sortDiagnostics } from '@methods/method/diagnostic';
+import type { Config } from '../config.ts';
 import { CommandError } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 import { countOf } from '../terminal/words.ts';
@@ -18,14 +21,14 @@ export interface LocalMethod {
   readonly called: ReadonlyMap<string, CalledMethod>;
 }
 
-export interface CalledMethod {
+interface CalledMethod {
   readonly method: CompiledMethod;
   readonly versionId: LocalVersionId;
   readonly bytes: Buffer;
 }
 
 /** Reads called files from the disk. */
-export function readCalledFile(path: string): Buffer | null {
+function readCalledFile(path: string): Buffer | null {
   try {
     return readFileSync(path);
   } catch {
@@ -88,4 +91,16 @@ function compiledOr(file: MethodFile, { method, diagnostics }: Compilation, outp
   }
   const hint = `methods upgrade ${file.file} --write`;
   throw new CommandError('needs_upgrade', `${file.file} is in the format workflow/1`, { hint });
+}
+
+// All findings in a method file without running it, including those of this machine's interpreters.
+
+/** In file order. Called files are looked at for their interfaces only. */
+export async function checkFile(file: MethodFile, { path }: Pick<Config, 'path'>): Promise<Diagnostic[]> {
+  const { method, diagnostics } = new CalledFiles(readCalledFile).compile(file.path, file.bytes);
+  // With errors of another kind the method is parsed once more when those are gone.
+  if (method === null) return diagnostics;
+  const unreadable = await unreadableCode(method, { path });
+  const source = file.bytes.toString('utf8');
+  return sortDiagnostics([...diagnostics, ...unreadable.map((fault) => unreadableFinding(source, fault))]);
 }

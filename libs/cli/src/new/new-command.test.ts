@@ -2,7 +2,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { compileMethod } from '@methods/method/compile';
 import { CliFolder } from '../cli.fixture.ts';
-import { STARTERS } from './starters.ts';
+import { STARTERS } from './new-command.ts';
 
 const folder = await CliFolder.make();
 after(() => folder.remove());

@@ -1,5 +1,4 @@
 // Brings a local run to its rest, shows it on the way, and reports its outcome. `run` and `answer` share it.
-
 import { join, relative } from 'node:path';
 import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { askStepAt, refusalText, refusedBy } from '@methods/method/answer-checks';
@@ -9,11 +8,11 @@ import { CommandError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { startExecutorParts } from '../local-run/executor-parts.ts';
 import { type PreparedMethod, prepareMethod } from '../local-run/local-dependencies.ts';
+import { refuseMissingSecrets } from '../local-run/local-inputs.ts';
 import { localInspection } from '../local-run/local-inspection.ts';
 import type { OpenRun } from '../local-run/local-runs.ts';
-import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
 import { attemptOf, LocalWalk, type WalkedRun } from '../local-run/local-walk.ts';
-import { RunHistory } from '../local-run/run-history.ts';
+import { RunHistory } from '../local-run/run-journal.ts';
 import type { LocalQuestion } from '../local-run/run-record.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import { askOnTerminal } from '../question/ask-on-terminal.ts';
@@ -22,10 +21,9 @@ import { showForm, showQuestion } from '../question/show-question.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { editorOf } from '../terminal/text-editor.ts';
-import { RunUpload } from '../upload/run-upload.ts';
+import { RunUpload, type UploadedRun, uploadingView } from '../upload/run-upload.ts';
 import type { UploadTarget } from '../upload/saved-version.ts';
 import { forgetUnsent } from '../upload/unsent-record.ts';
-import { type UploadedRun, uploadingView } from '../upload/uploading-view.ts';
 import { StepView } from './step-view.ts';
 
 /**

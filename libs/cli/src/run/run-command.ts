@@ -5,21 +5,22 @@ import { ANSWER_POLICIES } from '@methods/method/answer-policy';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { UsageError } from '../errors/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { RUN_WORDS } from '../help-words.ts';
 import { givenInputs } from '../local-run/given-inputs.ts';
 import { placeholder, refuseServerFiles, withGivenFiles } from '../local-run/input-files.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
-import { fittingInputs } from '../local-run/local-inputs.ts';
+import { fittingInputs, refuseMissingSecrets } from '../local-run/local-inputs.ts';
 import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
-import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
 import { compileToRun, type LocalMethod, refuseWhatCannotRunHere } from '../method-file/local-method.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
 import { type HumanAnswers, NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../question/given-answer.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
+import { forgetUnsent, readUnsent, sendCommand, sendRecord } from '../upload/unsent-record.ts';
 import { goOn } from './go-on.ts';
-import { sendUnsent } from './send-unsent.ts';
 
 /** They become files of the run's folder. */
 const LOCAL_FILES = { ...INPUT_FILE_LIMITS, bytesMax: RUN_FOLDER_LIMITS.bytesMax };
@@ -108,5 +109,40 @@ export async function recompile(run: OpenRun, output: Output): Promise<LocalMeth
   } catch (error) {
     run.release();
     throw error;
+  }
+}
+
+// `methods run --resume RUN_ID --upload` for a run that has ended: sends its record if no server has it yet.
+
+/** Takes the run over: it is released in any case. @throws CommandError `run_finished`: there is nothing to send. */
+async function sendUnsent(run: OpenRun, line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  const { run_id, status } = run.record;
+  const { output, config } = context;
+  try {
+    const unsent = await readUnsent(run.dir, run_id);
+    if (unsent === null || !line.flag('upload')) {
+      const hint = unsent === null ? `see ${run.dir}` : `send its record with  ${sendCommand(unsent)}`;
+      throw new CommandError('run_finished', `${run_id} has already ${status}`, { hint });
+    }
+    const { chooseServer } = await import('../chosen-server/choose-server.ts');
+    const { baseUrl } = await chooseServer(line, config);
+    // The folder may be from another person: a file in it does not choose who gets the caller's key.
+    if (baseUrl !== unsent.server) {
+      throw new CommandError('other_server', `the record of ${run_id} is for ${unsent.server}, not for ${baseUrl}`, {
+        hint: sendCommand(unsent),
+      });
+    }
+    const { openServer } = await import('../chosen-server/open-server.ts');
+    const api = await openServer(line, context);
+    await sendRecord(api, unsent).catch((error: unknown) => {
+      // It stays unless the server has a later record of the run, which has more.
+      if (!(error instanceof ServerRefusal) || error.code !== 'stale_sequence') throw error;
+    });
+    await forgetUnsent(run.dir);
+    output.document({ run_id, status, folder: run.dir });
+    output.line(`The record of ${run_id} has been sent.`);
+    return EXIT.done;
+  } finally {
+    run.release();
   }
 }

@@ -1,12 +1,10 @@
 // Saves a file: the first time as a new method, then as versions upon the one it knows. If a process is killed or a
 // message lost on the way, the next try continues it and makes nothing twice.
-
 import { randomUUID } from 'node:crypto';
 import type { MethodId, VersionId } from '@methods/base/ids';
 import { formatOf } from '@methods/method/format';
 import { CommandError } from '../errors/command-error.ts';
-import { FileLinks } from '../link/link-file.ts';
-import type { MethodLink } from '../link/method-link.ts';
+import { FileLinks, type MethodLink } from '../link/link-file.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import { getMethod, getSource, sha256Of } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';

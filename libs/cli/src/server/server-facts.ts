@@ -1,5 +1,7 @@
-// A server's public description: its addresses, and its identity provider.
-import { CommandError } from '../errors/command-error.ts';
+// A server's address as a person gives it, its public description, and the caller's identity by it.
+import { CommandError, UsageError } from '../errors/command-error.ts';
+import type { Output } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
 import { readJson, requestServer } from './server-request.ts';
 
 export interface ServerFacts {
@@ -38,4 +40,44 @@ export async function readServerFacts(baseUrl: string, signal: AbortSignal): Pro
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// The address of a server as a person gives it.
+
+/** Without a slash at its end. `source` names its origin, such as `--server`. @throws UsageError */
+export function serverAddress(text: string, source: string): string {
+  const wrong = (why: string) => new UsageError(`${source} ${why}`, 'such as https://methods.example.com');
+  if (!URL.canParse(text)) throw wrong('is no address');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw wrong('is not an address of http or https');
+  if (url.username !== '' || url.password !== '') throw wrong('names a user: sign in with  methods login  instead');
+  if (url.search !== '' || url.hash !== '') throw wrong('has more than an address');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Addresses of this machine only, where no one listens in. */
+export function isLoopback(address: string): boolean {
+  const { hostname } = new URL(address);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+// The caller's identity by the server.
+
+/** GET /api/whoami. */
+export interface CallerFacts {
+  readonly user: { readonly id: string; readonly email: string | null; readonly name: string | null };
+  readonly role: 'viewer' | 'member' | 'admin';
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly credential: string;
+}
+
+/** `ada@example.com (Ada), admin of Acme`. */
+export function callerWords({ user, role, organization }: CallerFacts): string {
+  const name = user.email ?? user.name ?? user.id;
+  const whole = user.email !== null && user.name ? `${name} (${user.name})` : name;
+  return plainText(`${whole}, ${role} of ${organization.name}`);
+}
+
+export function showField(output: Output, name: string, value: string): void {
+  output.line(`${output.paint('dim', name.padEnd(10))}${plainText(value)}`);
 }

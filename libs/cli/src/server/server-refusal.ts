@@ -1,8 +1,8 @@
-// A server's refusal as an error of the command: the server's own code and sentence, and a hint.
+// A server's refusal, or the reason why no answer came, as an error of the command: a code, a sentence and a hint.
 import { CommandError } from '../errors/command-error.ts';
 
 /** One of several findings, such as a diagnostic or an input that does not fit. */
-export interface RefusalDetail {
+interface RefusalDetail {
   readonly path?: string;
   readonly code?: string;
   readonly message?: string;
@@ -38,4 +38,76 @@ export class ServerRefusal extends CommandError {
 /** A fault of the server is only found by its request id. */
 function requestHint(code: string, requestId: unknown): string | undefined {
   return code === 'internal' && typeof requestId === 'string' ? `its log has more under ${requestId}` : undefined;
+}
+
+// Why no answer came, as a sentence: names that cannot be found, closed ports, certificates, time.
+
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'comes from an authority this machine does not trust',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes from an authority this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT: 'comes from an authority this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an authority this machine does not trust',
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet by the clock of this machine',
+  CERT_REVOKED: 'was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
+};
+
+const CONNECTION: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
+  UND_ERR_BODY_TIMEOUT: 'it does not answer',
+};
+
+/** The fault of the other side's certificate, such as `has expired`; null: the fault is another one. */
+export function certificateFault(error: unknown): string | null {
+  return (
+    codesIn(error)
+      .map((code) => CERTIFICATE[code] ?? null)
+      .find((words) => words !== null) ?? null
+  );
+}
+
+/** `what` is a name with its address, such as `the server at https://…`. Codes: `unreachable`, `bad_certificate`. */
+export function connectionFault(what: string, error: unknown): CommandError {
+  const codes = codesIn(error);
+  const certificate = certificateFault(error);
+  if (certificate !== null) {
+    const hint = 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS';
+    return new CommandError('bad_certificate', `the certificate of ${what} ${certificate}`, { hint, cause: error });
+  }
+  if (codes.some((code) => code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')) {
+    const hint = 'check whether its address starts with http or https';
+    return new CommandError('unreachable', `${what} does not speak TLS as this machine does`, { hint, cause: error });
+  }
+  const reason = isTimeout(error)
+    ? 'it does not answer'
+    : (codes.map((code) => CONNECTION[code]).find((words) => words !== undefined) ?? 'the connection failed');
+  const hint = 'check the address and the network; a local stack is started with  methods dev';
+  return new CommandError('unreachable', `${what} cannot be reached: ${reason}`, { hint, cause: error });
+}
+
+function isTimeout(error: unknown): boolean {
+  return chain(error).some((each) => each.name === 'TimeoutError');
+}
+
+function codesIn(error: unknown): string[] {
+  return chain(error).flatMap((each) => ('code' in each && typeof each.code === 'string' ? [each.code] : []));
+}
+
+/** The error and what it wraps; several addresses of one name fail together. */
+function chain(error: unknown, depth = 0): Error[] {
+  if (!(error instanceof Error) || depth > 8) return [];
+  const inner = error instanceof AggregateError ? error.errors.flatMap((each) => chain(each, depth + 1)) : [];
+  return [error, ...inner, ...chain(error.cause, depth + 1)];
 }

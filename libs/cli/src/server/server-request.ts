@@ -1,6 +1,6 @@
 // One request to a server: its bounds in time and size; redirects are not followed.
 import { CommandError } from '../errors/command-error.ts';
-import { connectionFault } from './connection-fault.ts';
+import { connectionFault } from './server-refusal.ts';
 
 const REQUEST_TIME_MS = 30_000;
 /** The largest run of the service is smaller. */

@@ -3,8 +3,7 @@ import type { Configuration } from 'openid-client';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { type IssuerNames, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
-import { issuerFault } from './issuer-fault.ts';
+import { type IssuerNames, issuerFault, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
 import type { SignIn } from './sign-in-store.ts';
 
 export function hasDeviceFlow(configuration: Configuration): boolean {

@@ -1,10 +1,9 @@
-// The issuer that signs people in to a server, as this command is its client.
+// The issuer that signs people in to a server, as this command is its client: its endpoints, the audience of its
+// tokens, and its refusals.
 import type { Configuration, TokenEndpointResponse } from 'openid-client';
 import { CommandError } from '../errors/command-error.ts';
-import { isLoopback } from '../server/server-address.ts';
-import type { ServerFacts } from '../server/server-facts.ts';
-import { issuerFault } from './issuer-fault.ts';
-import { checkTokenAudience, serverAudience } from './server-audience.ts';
+import { isLoopback, type ServerFacts } from '../server/server-facts.ts';
+import { connectionFault } from '../server/server-refusal.ts';
 import type { SignIn } from './sign-in-store.ts';
 
 const TIME_S = 20;
@@ -76,4 +75,95 @@ export function signInOf(
     refreshToken: reply.refresh_token ?? refreshToken,
     expiresAtMs: Date.now() + (reply.expires_in ?? EXPIRES_S) * 1_000,
   };
+}
+
+// The audience of a token. Many servers can share an issuer, and anyone can run a server that names this issuer and the
+// audience of another one: the token it was sent would open that other server (RFC 8707, 2; RFC 9728, 3.3).
+
+/**
+ * The audience to ask a token for: the one a server names, if it is an address of that server's own, or if the person
+ * names it too. A server of this machine may name any address of this machine.
+ * @throws CommandError `no_issuer`, `foreign_audience`
+ */
+export function serverAudience(server: string, told: string | null, named: string | undefined): string {
+  if (told === null) throw new CommandError('no_issuer', `${server} has no sign-in: it names no audience`);
+  if (named !== undefined) {
+    if (named === told) return told;
+    throw new CommandError('foreign_audience', `${server} asks for tokens for ${told}, and not for ${named}`);
+  }
+  if (URL.canParse(told)) {
+    const sameServer = new URL(told).origin === new URL(server).origin;
+    if (sameServer || (isLoopback(told) && isLoopback(server))) return told;
+  }
+  const message = `${server} asks for tokens for ${told}, which is no address of its own and may be another server`;
+  // The audience stays out of the command to copy: it is the server's text, in a person's shell.
+  const hint = 'if its operator says that you can trust it:  methods login --audience  followed by that audience';
+  throw new CommandError('foreign_audience', message, { hint });
+}
+
+/**
+ * An issuer may ignore the requested audience and give a token for a server of its own choice, which must not reach
+ * this one. The servers of methods take only JWTs, so the token can be inspected. @throws CommandError
+ * `foreign_audience`
+ */
+export function checkTokenAudience(accessToken: string, audience: string): void {
+  const { aud } = claimsOf(accessToken);
+  if (aud === audience || (Array.isArray(aud) && aud.includes(audience))) return;
+  const hint = "the server's operator registers the audience there";
+  throw new CommandError('foreign_audience', `the issuer gave a token that is not for ${audience}`, { hint });
+}
+
+function claimsOf(token: string): { readonly aud?: unknown } {
+  try {
+    return Object(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')));
+  } catch {
+    return {};
+  }
+}
+
+// Why an issuer refused a sign-in, as a sentence. Of its answer only the error code is repeated.
+
+const WORDS: Readonly<Record<string, readonly [message: string, hint?: string]>> = {
+  access_denied: ['the sign-in was refused', 'sign in again and allow it'],
+  expired_token: ['the code was not used in time', 'start again'],
+  invalid_client: ['the issuer does not know this command line', "the server's operator registers its client there"],
+  unauthorized_client: ['the issuer does not allow this way of signing in', 'try it with or without --device'],
+  unsupported_grant_type: ['the issuer does not know this way of signing in', 'try it with or without --device'],
+  invalid_target: ["the issuer does not know the server's audience", "the server's operator registers it there"],
+  invalid_scope: [
+    'the issuer does not allow what a sign-in needs',
+    "the server's operator allows offline_access there",
+  ],
+};
+
+/** Codes: `unreachable`, `bad_certificate`, `sign_in_refused`, `bad_issuer`. */
+export function issuerFault(issuer: string, error: unknown): CommandError {
+  if (error instanceof CommandError) return error;
+  const code = oauthError(error);
+  if (code !== null) {
+    const [message, hint] = WORDS[code] ?? [`the issuer ${issuer} refused the sign-in: ${code}`];
+    return new CommandError('sign_in_refused', message, { hint, cause: error });
+  }
+  if (isConnection(error)) return connectionFault(`the issuer at ${issuer}`, error);
+  const message = `the issuer ${issuer} does not respond like an OpenID Connect issuer`;
+  const hint = `${detailOf(error)}check OIDC_ISSUER of the server; --debug shows more`;
+  return new CommandError('bad_issuer', message, { hint, cause: error });
+}
+
+/** `error` of RFC 6749, as the library hands it on; only its fixed form, and never a description. */
+export function oauthError(error: unknown): string | null {
+  if (!(error instanceof Error) || !('error' in error) || typeof error.error !== 'string') return null;
+  return /^[a-z_]{1,60}$/.test(error.error) ? error.error : null;
+}
+
+function isConnection(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < 8; each = each.cause, depth++) {
+    if (each.name === 'TimeoutError' || (each instanceof TypeError && each.message === 'fetch failed')) return true;
+  }
+  return false;
+}
+
+function detailOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : '';
+  return /^[\w "().,'-]{1,120}$/.test(words) ? `${words}; ` : '';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkTokenAudience, serverAudience } from './server-audience.ts';
+import { checkTokenAudience, serverAudience } from './issuer-client.ts';
 
 const SERVER = 'https://methods.example';
 

@@ -1,11 +1,9 @@
 // A kept sign-in as the credential of requests: renewed before it ends, once for all processes of its user.
-
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
 import type { Credential } from '../server/credential.ts';
-import { discoverIssuer, resourceParameter, signInOf } from './issuer-client.ts';
-import { issuerFault, oauthError } from './issuer-fault.ts';
+import { discoverIssuer, issuerFault, oauthError, resourceParameter, signInOf } from './issuer-client.ts';
 import { type SignIn, type SignInPurpose, SignInStore } from './sign-in-store.ts';
 
 /** Tokens are renewed this long before they expire: a request and two clocks have to fit in. */

@@ -8,7 +8,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { GivenFile } from '../local-run/given-inputs.ts';
 import { NO_CREDENTIAL } from '../server/credential.ts';
 import { ServerApi } from '../server/server-api.ts';
-import { sendFile } from './send-file.ts';
+import { sendFile } from './start-command.ts';
 
 const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 const BYTES = 300_000;

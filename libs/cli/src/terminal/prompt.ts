@@ -1,5 +1,6 @@
 // Asks for one line on the terminal. The line's fault, or its form, is shown below it at every key.
 import { emitKeypressEvents } from 'node:readline';
+import { createInterface } from 'node:readline/promises';
 import { EditedLine, type Key } from './edited-line.ts';
 import type { Output } from './output.ts';
 import { cutToWidth } from './plain-text.ts';
@@ -14,7 +15,7 @@ export interface Hint {
   readonly wrong: boolean;
 }
 
-export interface PromptOptions {
+interface PromptOptions {
   /** In front of the line. */
   readonly mark: string;
   /** Without colours and escape sequences. */
@@ -138,4 +139,21 @@ function neighbour(choices: readonly string[], text: string, step: 1 | -1): stri
   const at = choices.indexOf(text);
   if (at < 0) return (step === 1 ? choices[0] : choices.at(-1)) ?? text;
   return choices[(at + step + choices.length) % choices.length] ?? text;
+}
+
+// Asks for one plain line on the terminal, for a question without a form.
+
+/** Without the spaces around it; null: the input ended. @throws the signal's reason */
+export async function askLine(question: string, output: Output, signal: AbortSignal): Promise<string | null> {
+  const lines = createInterface({ input: output.streams.stdin, output: output.streams.stdout });
+  // In this mode Ctrl-C arrives as a key, and must act as it does elsewhere.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  // The question itself waits indefinitely if the input ends.
+  const ended = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
+  try {
+    const line = await Promise.race([lines.question(question, { signal }), ended]);
+    return line === null ? null : line.trim();
+  } finally {
+    lines.close();
+  }
 }

@@ -1,8 +1,7 @@
 // `methods worker`: executes runs of the named methods on this machine until it is stopped.
 import { productionMethodId } from '@methods/base/ids';
 import { namedMethod } from '../chosen-server/named-method.ts';
-import { openServer } from '../chosen-server/open-server.ts';
-import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
+import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';

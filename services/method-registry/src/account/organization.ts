@@ -1,4 +1,4 @@
-// An organization's settings for its runs and webhooks.
+// An organization, identified by its issuer, and its settings for its runs and webhooks.
 import { ServiceError } from '@methods/errors/service-error';
 import { boundedText } from '../text/bounded-text.ts';
 

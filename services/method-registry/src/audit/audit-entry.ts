@@ -1,4 +1,4 @@
-// A line of the audit log: as it is read, and as another service reports what it did.
+// A line of the audit log, as it is read and as another service reports what it did, and the actor of a change.
 import type { AuditId, OrgId } from '@methods/base/ids';
 
 export const TARGET_KINDS = [

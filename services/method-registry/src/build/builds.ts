@@ -1,4 +1,5 @@
-// Runs the due builds, a few at once, each in its own process. Organizations take turns.
+// Runs the due builds, a few at once, each in its own process and in one of the places of this process. Organizations
+// take turns.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';

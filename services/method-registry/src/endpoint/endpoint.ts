@@ -1,4 +1,4 @@
-// An organization's endpoint: where it is notified of all its runs, and of which of their events.
+// An organization's endpoint: where it is notified of all its runs, of which of their events, and by which secrets.
 
 import { open, seal } from '@methods/auth/secret-box';
 import { createWebhookSecret } from '@methods/auth/webhook-signature';

@@ -1,4 +1,4 @@
-// A service key as the registry knows it: never the key, only what recognizes it.
+// A service key as the registry knows it (never the key, only what recognizes it), and the webhook secrets of its runs.
 
 import { open, seal } from '@methods/auth/secret-box';
 import { createWebhookSecret } from '@methods/auth/webhook-signature';

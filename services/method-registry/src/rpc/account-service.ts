@@ -1,4 +1,4 @@
-// The list of the RPCs about people, and which file answers each.
+// The list of the RPCs about people, which file answers each, and an organization's settings.
 import type {
   AccountService,
   ChangeSettingsRequest,

@@ -1,5 +1,5 @@
-// A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, and the
-// versions that calls without one are bound to from then on.
+// A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, the
+// versions that calls without one are bound to from then on, and the people its questions need.
 import { bareMethodId, type MethodId, type OrgId, type ProductionId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { targetText } from '@methods/method/call-targets';

@@ -1,4 +1,4 @@
-// EnsureUser, GetMember, ListMembers, SetMemberRole and DisableMember: the members of an organization.
+// EnsureUser, GetMember, ListMembers, SetMemberRole, DisableMember and ListRecipients: the members of an organization.
 import { isId, type MethodId, type OrgId, type UserId } from '@methods/base/ids';
 import type {
   DisableMemberRequest,

@@ -1,4 +1,5 @@
-// Ids and digests in requests. A malformed id names nothing, exactly as another organization's does: not_found for all.
+// Ids, digests and actors in requests. A malformed id names nothing, exactly as another organization's does: not_found
+// for all.
 import {
   bareMethodId,
   type EndpointId,

@@ -1,4 +1,5 @@
-// CreateSession, ResolveSession and EndSession: the member of a dashboard cookie, until it expires or is ended.
+// CreateSession, ResolveSession and EndSession: the member of a dashboard cookie, until it expires or is ended;
+// BeginSignIn and TakeSignIn: what the gateway must remember while a person is at the issuer.
 import { ServiceError } from '@methods/errors/service-error';
 import type {
   BeginSignInRequest,

@@ -1,4 +1,5 @@
-// CreateUpload, GetUpload and ResolveUploadToken: the link that a recording comes in by.
+// CreateUpload, GetUpload and ResolveUploadToken, the link that a recording comes in by; and the list of the RPCs of
+// uploads.
 import { ServiceError } from '@methods/errors/service-error';
 import type {
   CreateUploadRequest,

@@ -1,5 +1,5 @@
-// The audit log in registry.audit, which the database itself only lets grow. Most lines are written with the change
-// they record (`audit-store.ts`); here are the other services' and the reading.
+// The audit log in registry.audit, which the database itself only lets grow. Most lines are part of the statement they
+// record: both are committed, or neither. The other services' lines are written, and all are read, here.
 import { type AuditId, newId, type OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { inject, injectable } from 'tsyringe';

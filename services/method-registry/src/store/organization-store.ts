@@ -1,4 +1,4 @@
-// Organizations in registry.organizations.
+// Organizations and their settings in registry.organizations and registry.settings.
 import { assert } from '@methods/base/assert';
 import { newId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

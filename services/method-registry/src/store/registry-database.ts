@@ -1,4 +1,4 @@
-// The registry's database: its schema, and plans fit for tables that fill up.
+// The registry's database: its schema, plans fit for tables that fill up, and how every statement of its stores runs.
 
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';

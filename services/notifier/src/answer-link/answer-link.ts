@@ -1,4 +1,4 @@
-// An answer link as it is stored, and its state.
+// An answer link as it is stored, its state, and its token.
 
 import { createHash, createHmac } from 'node:crypto';
 import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';

@@ -1,4 +1,5 @@
-// The message of a delivery to a chat, made at each try: its link is a secret, which no stored body holds.
+// The message of a delivery to a chat, in the form of Slack or of Teams, made at each try: its link is a secret, which
+// no stored body holds.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EndpointFormat } from '../delivery/endpoint-target.ts';
 import { type ChatNotice, chatNotice } from './chat-notice.ts';

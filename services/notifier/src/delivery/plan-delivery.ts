@@ -1,4 +1,5 @@
-// Plans the deliveries of an event: to the run's own URL, and to the endpoints of its organization that take it.
+// Chooses who is notified of an event, and plans its deliveries: to the run's own URL, and to the endpoints of its
+// organization that take it.
 import type { DeliveryId } from '@methods/base/ids';
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import type { PlannedDelivery } from './delivery.ts';

@@ -1,4 +1,5 @@
-// The list of this service's RPCs.
+// The RPCs of deliveries: an organization's deliveries, newest first, a page at a time, one of them, and one more try
+// of ended ones with the same ids and bodies.
 
 import { type DeliveryId, isId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

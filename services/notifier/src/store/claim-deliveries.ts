@@ -1,4 +1,5 @@
-// Claims due deliveries for this node. Any number of nodes may ask at once; none waits for another.
+// Claims due deliveries for this node, and puts ended ones back in line. Any number of nodes may ask at once; none
+// waits for another.
 import type { DeliveryId, OrgId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';

@@ -1,4 +1,5 @@
-// Stores what a batch of run events leads to, whole or not at all: deliveries, and which questions are open.
+// Stores what a batch of run events leads to, whole or not at all (deliveries, and which questions are open), and says
+// which events have been stored.
 
 import type { OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';

@@ -1,9 +1,10 @@
-// The page that asks who signs in.
+// The pages of a sign-in: who signs in, whether a client may have the access it requests, and notices.
 
 import type { Context } from 'oidc-provider';
 import { type Account, ROLES } from '../account.ts';
 import { formPolicy, html, page } from './page.ts';
 
+/** The page that asks who signs in. */
 export interface LoginPage {
   readonly uid: string;
   readonly client: string;

@@ -1,5 +1,8 @@
-// The difference of two texts in the unified format, as `diff -u` and `patch` have it.
+// The difference of two texts in the unified format, as `diff -u` and `patch` have it, plain or coloured for a
+// terminal.
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
+import type { Output, Paint } from './output.ts';
+import { plainText } from './plain-text.ts';
 
 const CONTEXT_LINES = 3;
 /** Time and memory grow with its square. Texts that differ more are shown as one block that replaces another. */
@@ -41,4 +44,24 @@ function linesOf(text: string): string[] {
 
 function marked(mark: '-' | '+', lines: readonly string[]): string[] {
   return lines.flatMap((line) => (line.endsWith('\n') ? [mark + line.slice(0, -1)] : [mark + line, NO_LINE_FEED]));
+}
+
+// A unified difference on a terminal: coloured, and nothing in the texts acts on the screen.
+
+const PAINTS: readonly (readonly [RegExp, Paint])[] = [
+  [/^(---|\+\+\+) /, 'bold'],
+  [/^@@ /, 'cyan'],
+  [/^\+/, 'green'],
+  [/^-/, 'red'],
+];
+
+/** Every line ends in a line feed. */
+export function showDifference(difference: string, output: Output): string {
+  const lines = plainText(difference.replace(/\n$/, '')).split('\n');
+  return lines.map((line) => `${painted(line, output)}\n`).join('');
+}
+
+function painted(line: string, output: Output): string {
+  const paint = PAINTS.find(([start]) => start.test(line))?.[1];
+  return paint === undefined ? line : output.paint(paint, line);
 }
