@@ -52,6 +52,7 @@ import { RunWatchers } from './rpc/run-watchers.ts';
 import { StartRuns } from './rpc/start-run.ts';
 import { UnfinishedRuns } from './rpc/unfinished-runs.ts';
 import { serveWorkers } from './rpc/worker-service.ts';
+import type { Run } from './run/run.ts';
 import { Membership } from './shard/membership.ts';
 import { ShardLease } from './shard/shard-lease.ts';
 import { ShardOwner } from './shard/shard-owner.ts';
@@ -99,7 +100,7 @@ const ANSWER_REQUEST_BYTES_MAX = 128 * 1024;
 
 export function composeRunScheduler(config: Config, logger: Logger, clock: Clock = systemClock): RunScheduler {
   const nodeId = newNodeId();
-  const { shardCount, workerLeaseMs: leaseMs } = config;
+  const { shardCount, maxAttempts, workerLeaseMs: leaseMs } = config;
   const log = (part: string) => logger.child({ node: nodeId, part });
   let draining = false;
 
@@ -170,16 +171,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   });
 
   // Queues: what waits here, which nodes have workers for it, and the places of this node's workers.
-  const ready: ReadyRuns = new ReadyRuns({
-    store,
-    logger: log('queue'),
-    ownedShards,
-    announce: (key, head) => interests.announce(key, head),
-  });
-  const interests: QueueInterests = new QueueInterests({
-    ready: () => ready,
-    tell: (to, key, head) => routes.tellHead(to, key, head),
-  });
+  const announce: QueueInterests['announce'] = (key, head) => interests.announce(key, head);
+  const ready = new ReadyRuns({ store, logger: log('queue'), ownedShards, announce });
+  const interests = new QueueInterests({ ready: () => ready, tell: routes.tellHead.bind(routes) });
   const waiters: ClaimWaiters = new ClaimWaiters({
     ...node,
     send: (to, offer) => routes.offerClaim(to, offer),
@@ -194,15 +188,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   });
 
   // Leases, grants and claims.
-  const keeper: LeaseKeeper = new LeaseKeeper({
-    ...node,
-    leaseMs,
-    actors: () => actors,
-    isMember: (id) => membership.isAlive(id),
-    cancelNotice: (to, notice) => routes.cancelNotice(to, notice),
-    refuse: (to, runId, token) => routes.refuse(to, runId, token),
-    logger: log('leases'),
-  });
+  const notices = { cancelNotice: routes.cancelNotice.bind(routes), refuse: routes.refuse.bind(routes) };
+  const leased = { ...node, ...notices, leaseMs, actors: () => actors, isMember: membership.isAlive.bind(membership) };
+  const keeper: LeaseKeeper = new LeaseKeeper({ ...leased, logger: log('leases') });
   const grants = new GrantDesk({
     store,
     leases: keeper.leases,
@@ -219,12 +207,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const formThreads = new FormThreads();
   const valueThreads = new ValueThreads();
   const versionOf = registry.savedVersion.bind(registry);
-  const forms = new QuestionForms({
-    versionOf,
-    derive: (orgId, source, path) => formThreads.derive(orgId, source, path),
-    noted: ({ facts }, path) => store.outOfStep(facts.orgId, facts.runId, path),
-    clock,
-  });
+  const noted = ({ facts }: Run, path: string) => store.outOfStep(facts.orgId, facts.runId, path);
+  const forms = new QuestionForms({ versionOf, derive: formThreads.derive.bind(formThreads), noted, clock });
   const reports = new WorkerReports({ actors, leases: keeper.leases, forms });
   const held = new HeldGrants(clock);
   const ownerLink = new OwnerLink({ ...node, shards, peers, reports, keeper });
@@ -254,17 +238,16 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     stepsWatched: (runIds) => nodeBus.publishWatched(runIds),
   });
   const followers = new OrganizationFollowers(clock);
-  const live = new LiveChanges({
-    ...node,
-    hasPeers: () => peers.connected().length > 0,
-    publish: (shard, body) => nodeBus.publishLive(shard, body),
-  });
+  const hasPeers = () => peers.connected().length > 0;
+  const publish: NodeBus['publishLive'] = (shard, body) => nodeBus.publishLive(shard, body);
+  const live = new LiveChanges({ ...node, hasPeers, publish });
 
   // The bus: commands of other nodes, and this node's to the owners of runs.
+  const publishReplies: NodeBus['publishReplies'] = (subject, replies) => nodeBus.publishReplies(subject, replies);
   const commands = new CommandConsumer({
     claims: claimsAtOnce,
     databaseNowMs,
-    publishReplies: (subject, replies) => nodeBus.publishReplies(subject, replies),
+    publishReplies,
     logger: log('commands'),
   });
   const nodeBus: NodeBus = new NodeBus(bus, nodeId, {
@@ -294,33 +277,26 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const answerChecks = new AnswerChecks({ versionOf, threads: formThreads, logger: log('answers') });
   const answers = new AnswerRuns({ actors, owners, values: valueThreads, checks: answerChecks });
   const inputFiles = new InputFiles(files);
+  const unfinished = new UnfinishedRuns({ store, clock, logger: log('starts') });
+  const kept = { actors, store, folders, turns: new RestedTurns('runs from a later step', clock) };
+  const begun = { maxAttempts, databaseClock, nextStartShard: () => shards.nextStartShard() };
   const starts = new StartRuns({
     ...node,
-    maxAttempts: config.maxAttempts,
+    ...begun,
     actors,
-    databaseClock,
     claims: claimsAtOnce,
-    nextStartShard: () => shards.nextStartShard(),
-    unfinished: new UnfinishedRuns({ store, clock, logger: log('starts') }),
-    kept: { actors, store, folders, turns: new RestedTurns('runs from a later step', clock) },
+    unfinished,
+    kept,
     files: inputFiles,
   });
   const listTurns = new RestedTurns('lists', clock);
-  const turnedLists: Pick<RunLists, 'page'> = {
-    page: (selection) => listTurns.run(selection.orgId, () => lists.page(selection)),
+  const page: RunLists['page'] = (selection) => listTurns.run(selection.orgId, () => lists.page(selection));
+  const asked = { actors, answers, owners, watchers, followers, interests, lists: { page }, logger: log('gateways') };
+  const state = () => {
+    const shardsOwned = draining ? 0 : shards.ownedCount;
+    return { nodeId, shardCount, shardsOwned, draining, ready: !draining && (shardsOwned > 0 || hasPeers()) };
   };
-  const gatewayRpc = new RunSchedulerRpc({
-    services: { actors, answers, owners, watchers, followers, interests, lists: turnedLists, logger: log('gateways') },
-    starts,
-    peers,
-    folders,
-    files: inputFiles,
-    state: () => {
-      const shardsOwned = draining ? 0 : shards.ownedCount;
-      const serves = !draining && (shardsOwned > 0 || peers.connected().length > 0);
-      return { nodeId, shardCount, shardsOwned, draining, ready: serves };
-    },
-  });
+  const gatewayRpc = new RunSchedulerRpc({ services: asked, starts, peers, folders, files: inputFiles, state });
   const turns = new RestedTurns('questions', clock);
   const questions = new QuestionRpc({ lists: questionLists, finder, turns, answers, owners });
   const server: RpcServer = new RpcServer({
@@ -425,6 +401,4 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   };
 }
 
-function hostOf(listen: string): string {
-  return listen.slice(0, listen.lastIndexOf(':'));
-}
+const hostOf = (listen: string) => listen.slice(0, listen.lastIndexOf(':'));

@@ -10,7 +10,7 @@ import type {
 import type { CallContext } from '@methods/rpc/call-handler';
 import { inject, injectable } from 'tsyringe';
 import { displayNameFrom, givenAgentPrompt, givenDisplayName } from '../method/method.ts';
-import { type CreatedMethod, type Creation, CreationStore } from '../store/creation-store.ts';
+import { type CreatedMethod, type Creation, CreationStore, keyOfUpload } from '../store/creation-store.ts';
 import { UploadStore } from '../store/upload-store.ts';
 import { CalledMethods } from './called-methods.ts';
 import { methodMessage, versionMessage } from './registry-message.ts';
@@ -66,10 +66,6 @@ export class CreateMethod {
     }
     return reply({ method, version: null, created: false }, []);
   }
-}
-
-function keyOfUpload(): ServiceError {
-  return new ServiceError('idempotency_conflict', 'This key belongs to an upload.');
 }
 
 function reply({ method, version, created }: CreatedMethod & { created: boolean }, warnings: readonly Finding[]) {

@@ -130,7 +130,7 @@ export class CreationStore {
     );
     const kept = await this.find(orgId, idempotencyHash);
     assert(kept !== null, 'what a creation key made is there');
-    if (kept.kind === 'upload') throw new ServiceError('idempotency_conflict', 'This key belongs to an upload.');
+    if (kept.kind === 'upload') throw keyOfUpload();
     return { method: kept.method, version: kept.version, created: made.length > 0 };
   }
 
@@ -147,6 +147,11 @@ export class CreationStore {
       { creation_requests_method_fkey: () => new ServiceError('not_found', 'There is no such method.') },
     );
   }
+}
+
+/** One refusal for a creation key that an upload has, in every request. */
+export function keyOfUpload(): ServiceError {
+  return new ServiceError('idempotency_conflict', 'This key belongs to an upload.');
 }
 
 function noSuchOrganization(): ServiceError {
