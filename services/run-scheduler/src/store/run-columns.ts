@@ -159,9 +159,18 @@ const facts = Object.entries<RunColumn>(runColumns).flatMap(([name, { listed, fa
 const listedFacts = facts.filter(({ listed }) => listed);
 
 export function listedFactsFrom(row: ListedRunRow): ListedFacts {
+  return factsIn(listedFacts, row);
+}
+
+/** All facts of a run: a fact without a column does not compile. */
+export function factsFrom(row: RunRow): Pick<RunFacts, FactIn<Columns[keyof Columns]>> {
+  return factsIn(facts, row);
+}
+
+function factsIn<Found>(of: typeof facts, row: Partial<RunRow>): Found {
   const found: Partial<Record<FactKey, unknown>> = {};
-  for (const { name, key, read } of listedFacts) found[key] = read(row[name as ListedName]);
-  return found as ListedFacts;
+  for (const { name, key, read } of of) found[key] = read(row[name]);
+  return found as Found;
 }
 
 /** What a query selects. Times are read as numbers. */

@@ -1,7 +1,7 @@
 // Converts a run to its row and back. The row types are private to this folder.
 import type { Receipt } from '../run/receipt.ts';
-import type { OpenQuestion, Run, RunEnding, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
-import { type RunRow, selected } from './run-columns.ts';
+import type { OpenQuestion, Run, RunEnding, RunError, RunningRun, StepSummary } from '../run/run.ts';
+import { factsFrom, type RunRow, selected } from './run-columns.ts';
 import type { TakenRun } from './run-store.ts';
 
 export const rowColumns = selected(() => true);
@@ -27,7 +27,7 @@ export function takenRun({ facts, revision, token, workerSession, cancelRequeste
 
 export function runFromRow(row: RunRow, steps: readonly StepSummary[], answers: readonly Receipt[] = []): Run {
   const base = {
-    facts: factsFromRow(row),
+    facts: factsFrom(row),
     revision: row.revision,
     stateSinceMs: row.state_since_ms,
     startedAtMs: row.started_at_ms,
@@ -64,26 +64,4 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[], answers: 
     case 'failed':
       return { ...base, status: 'failed', error: JSON.parse(row.error_json ?? 'null') as RunError };
   }
-}
-
-function factsFromRow(row: RunRow): RunFacts {
-  return {
-    runId: row.run_id,
-    orgId: row.org_id,
-    shard: row.shard,
-    method: row.method,
-    versionId: row.version_id,
-    inputsJson: row.inputs_json,
-    idempotencyHash: row.idempotency_hash,
-    requestDigest: row.request_digest,
-    webhookUrl: row.webhook_url,
-    keyId: row.key_id,
-    starter: row.starter_json === null ? null : JSON.parse(row.starter_json),
-    answerBy: row.answer_by,
-    metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
-    createdAtMs: row.created_at_ms,
-    maxAttempts: row.max_attempts,
-    needs: row.needs,
-    cleansUp: row.cleans_up,
-  };
 }
