@@ -191,15 +191,9 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const notices = { cancelNotice: routes.cancelNotice.bind(routes), refuse: routes.refuse.bind(routes) };
   const leased = { ...node, ...notices, leaseMs, actors: () => actors, isMember: membership.isAlive.bind(membership) };
   const keeper: LeaseKeeper = new LeaseKeeper({ ...leased, logger: log('leases') });
-  const grants = new GrantDesk({
-    store,
-    leases: keeper.leases,
-    returnGrant: (runId, token) => keeper.returnGrant(runId, token),
-    tooLarge: (runId, token) => keeper.endTooLarge(runId, token),
-    epochOf,
-    deliver: (grant) => routes.deliverGrant(grant),
-    logger: log('grants'),
-  });
+  const returns = { returnGrant: keeper.returnGrant.bind(keeper), tooLarge: keeper.endTooLarge.bind(keeper) };
+  const sends = { ...returns, deliver: routes.deliverGrant.bind(routes), epochOf };
+  const grants = new GrantDesk({ store, leases: keeper.leases, ...sends, logger: log('grants') });
   const claims: ClaimRuns = new ClaimRuns({ ready, actors, grants, clock });
   const claimsAtOnce = new ClaimsAtOnce({ nodeId, actors, ready, waiters, grants });
 

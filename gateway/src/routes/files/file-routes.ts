@@ -14,7 +14,6 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { addBytesBody } from '../../plugins/json-body.ts';
 import { fileJson } from '../../views/file-view.ts';
-
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
 import { fileDescription } from './file-description.ts';

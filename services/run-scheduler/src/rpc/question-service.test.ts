@@ -18,7 +18,6 @@ import {
 import { runOf } from '../actor/refusals.ts';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
-
 import type { Party } from '../run/party.ts';
 import type { AnswerPolicy } from '../run/policy.ts';
 import { ask, cancel, claim, expireQuestion, key, person } from '../run/run.fixture.ts';
