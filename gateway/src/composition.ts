@@ -21,8 +21,9 @@ import { OrganizationMembers } from './clients/organization-members.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
 import { QuestionCalls } from './clients/question-calls.ts';
 import { RegistryCalls } from './clients/registry-calls.ts';
-import { followRegistryChanges, type RegistryChangeListener } from './clients/registry-changes.ts';
+import { followRegistryChanges } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
+import { TriedDeliveries } from './clients/tried-deliveries.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
 import { UsageCalls } from './clients/usage-calls.ts';
 import type { Config } from './config.ts';
@@ -73,10 +74,12 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     logger: logger.child({ part: 'audit-log' }),
     send: (lines) => registryCalls.recordAudit(lines),
   });
+  const bus = busOf(config, logger);
   const organizationLogs = new OrganizationLogs({
     clock,
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
+    deliveries: bus && new TriedDeliveries(bus),
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const workers = new ConnectedWorkers(addresses);
@@ -104,7 +107,10 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   // A list that is asked for after its notification has the change.
   const caches = [registry, people.accounts, settings, members, offeredMethods];
   const listeners = [...caches, organizationLogs, listChanges];
-  if (config.natsUrl !== null) before.push(registryBus(config.natsUrl.reveal(), listeners, logger));
+  if (bus !== null) {
+    followRegistryChanges(bus, ...listeners);
+    before.push(bus);
+  }
 
   let stopping = false;
   const http = httpServer(config, {
@@ -149,10 +155,8 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   };
 }
 
-function registryBus(url: string, listeners: RegistryChangeListener[], logger: Logger): Bus {
-  const bus = new Bus({ url, name: 'gateway', logger: logger.child({ part: 'bus' }) });
-  followRegistryChanges(bus, ...listeners);
-  return bus;
+function busOf({ natsUrl }: Config, logger: Logger): Bus | null {
+  return natsUrl && new Bus({ url: natsUrl.reveal(), name: 'gateway', logger: logger.child({ part: 'bus' }) });
 }
 
 function httpServer(config: Config, parts: ServerParts): Stoppable & { readonly port: number } {

@@ -9,7 +9,8 @@ import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FollowedOrganizations } from '../clients/followed-organizations.ts';
-import { changeEvents, methodEvent, restEvent } from '../views/organization-events.ts';
+import type { TriedDeliveries } from '../clients/tried-deliveries.ts';
+import { changeEvents, deliveryEvent, methodEvent, restEvent } from '../views/organization-events.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 import { type Audience, type EventsOf, type LogReader, OrganizationLog } from './organization-log.ts';
 
@@ -22,6 +23,8 @@ export interface OrganizationLogsOptions {
     orgId: OrgId,
     run: RunOfVersion,
   ) => readonly DeclaredStep[] | Promise<readonly DeclaredStep[]>;
+  /** Null: there is no bus. */
+  readonly deliveries: Pick<TriedDeliveries, 'follow'> | null;
   readonly limits?: Partial<LogLimits>;
 }
 
@@ -106,7 +109,14 @@ export class OrganizationLogs {
     const eventsOf = audience === 'programs' ? this.rests(orgId) : this.changes();
     const log = new OrganizationLog({ clock, hold, keptMs: this.limits.keptMs, eventsOf });
     const detail = audience === 'programs' ? NewsDetail.RESTS : NewsDetail.CHANGES;
-    const held: Held = { log, stop: organizations.follow(orgId, detail, log), idle: null };
+    const stops = [organizations.follow(orgId, detail, log)];
+    if (audience === 'people' && this.options.deliveries !== null) {
+      stops.push(this.options.deliveries.follow(orgId, (tried) => log.add(tried.map(deliveryEvent))));
+    }
+    const stop = () => {
+      for (const end of stops) end();
+    };
+    const held: Held = { log, stop, idle: null };
     this.held.set(key, held);
     return held;
   }

@@ -122,6 +122,7 @@ export async function gatewayFixture({
     clock: systemClock,
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry: registryClient }, orgId, run),
+    deliveries: null,
     limits: logLimits,
   });
   const offeredMethods = new OfferedMethods(registryCalls, systemClock);

@@ -1,6 +1,7 @@
 // The events of an organization as server-sent events: runs as programs get them, whole, and as people see them in
 // lists, without content.
 import type { MethodId } from '@methods/base/ids';
+import type { TriedDelivery } from '@methods/proto/event/v1/event_pb';
 import { type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { QuestionChange, type QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { jsonString, jsonTime } from './json-text.ts';
@@ -65,6 +66,21 @@ export function questionEvents(changes: readonly QuestionNews[]): EventText[] {
 /** A method was published, or the build of its recording has ended. */
 export function methodEvent(name: 'method' | 'build', methodId: MethodId): EventText {
   return (id) => event(name, id, JSON.stringify({ method_id: methodId }));
+}
+
+/** A delivery was tried. */
+export function deliveryEvent(tried: TriedDelivery): EventText {
+  const { deliveryId, runId, event: brought, kind, endpointId, status, httpStatus } = tried;
+  const json = JSON.stringify({
+    delivery_id: deliveryId,
+    run_id: runId,
+    event: brought,
+    kind,
+    endpoint_id: endpointId === '' ? null : endpointId,
+    status,
+    http_status: httpStatus === 0 ? null : httpStatus,
+  });
+  return (id) => event('delivery', id, json);
 }
 
 /** Nothing that follows this id is missing. */

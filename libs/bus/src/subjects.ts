@@ -25,6 +25,8 @@ export const runLive = (shard: number) => `run.live.${shardPart(shard)}`;
 export const runWatched = 'run.watched';
 export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
 export const registryChanges = 'registry.changed.*';
+/** Tries of an organization's deliveries, for the gateways that follow it; never stored. */
+export const deliveryTried = (org: string) => `delivery.tried.${part(org)}`;
 /** Replies to commands that `node` passed on. */
 export const inbox = (node: string) => `node.inbox.${part(node)}`;
 /** Where the commands of the shards of `node` are delivered. */

@@ -20,6 +20,7 @@ import type { NewLink } from './answer-link/answer-link.ts';
 import { followRegistry } from './bus/registry-changes.ts';
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
+import { publishTries } from './bus/tried-deliveries.ts';
 import { answerAddress } from './chat/answer-address.ts';
 import { chatMessage } from './chat/chat-message.ts';
 import { composeMail, noMail } from './compose-mail.ts';
@@ -31,7 +32,7 @@ import { notifierService } from './rpc/notifier-service.ts';
 import { storeLinks } from './store/answer-links.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
-import { recordTries } from './store/record-tries.ts';
+import { recordTries, type TryRecord } from './store/record-tries.ts';
 import { storedEvents, storeEvents } from './store/store-events.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
@@ -119,7 +120,15 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   if (mail === null) mailLog.warn({}, 'no mail goes out: SMTP_URL is not set');
 
   // Who sends what when.
-  const recorder = new TryRecorder((records) => recordTries(sql, records), clock, log('timer'));
+  const record = async (records: readonly TryRecord[]) => {
+    const kept = await recordTries(sql, records);
+    publishTries(
+      records.filter(({ delivery }) => kept.has(delivery.deliveryId)),
+      (subject, bytes) => bus.publish(subject, bytes),
+    );
+    return kept;
+  };
+  const recorder = new TryRecorder(record, clock, log('timer'));
   const dispatcher = new Dispatcher({
     claim: (request) => claimDeliveries(sql, request),
     send: (delivery, stop) =>

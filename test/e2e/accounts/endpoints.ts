@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../harness/until.ts';
+import { followEvents } from '../followed-events.ts';
 import { verifyWebhook, WebhookReceiver } from '../webhook-receiver.ts';
 import type { AccountWorld } from './account-world.ts';
 
@@ -52,7 +53,8 @@ export function endpoints(world: () => AccountWorld): void {
     const at = (path: string, runId: string) => receiver.to(path).find(({ body }) => body.run_id === runId);
 
     test('gets what its filter takes of runs without a webhook, signed by each secret until a rotation is over', async () => {
-      const { admin } = world();
+      const { admin, viewer } = world();
+      const followed = await followEvents(`${viewer.baseUrl}/api/events`, viewer.apiKey);
       const made = await create({ name: 'All runs', url: receiver.url('/all'), events: ['cancelled'] });
       const runId = await heard('/all', (id) => at('/all', id) !== undefined);
       const first = at('/all', runId);
@@ -83,6 +85,19 @@ export function endpoints(world: () => AccountWorld): void {
         [delivery?.kind, delivery?.status, delivery?.url, delivery?.endpoint_id, delivery?.tries.map((t) => t.status)],
         ['endpoint', 'delivered', undefined, made.endpoint.id, [204]],
       );
+      const tried = await until('an open page is notified of its try', () =>
+        followed.events.find(({ event, data }) => event === 'delivery' && data.run_id === runId),
+      );
+      followed.leave();
+      assert.deepEqual(tried.data, {
+        delivery_id: delivery?.id,
+        run_id: runId,
+        event: 'cancelled',
+        kind: 'endpoint',
+        endpoint_id: made.endpoint.id,
+        status: 'delivered',
+        http_status: 204,
+      });
       const again = await world().member.request('POST', '/api/deliveries/resend', { body: { ids: [delivery?.id] } });
       assert.deepEqual(again.read<{ ids: string[] }>().ids, [delivery?.id]);
       const sent = await until('it is sent again', () => {

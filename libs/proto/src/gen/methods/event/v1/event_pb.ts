@@ -2,7 +2,7 @@
 // @generated from file methods/event/v1/event.proto (package methods.event.v1, syntax proto3)
 /* eslint-disable */
 
-import type { KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
+import type { DeliveryId, EndpointId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/event/v1/event.proto.
  */
 export const file_methods_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxItEECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24SNAoIYXNzaWduZWQYFSABKAsyIi5tZXRob2RzLmV2ZW50LnYxLkFzc2lnbmVkUXVlc3Rpb24iWAoQQXNzaWduZWRRdWVzdGlvbhIhCgJ0bxgBIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IiNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjkKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJEhUKDXNlbmRzX25vX21haWwYAiABKAgiyAIKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAEjEKBmFzc2lnbhgIIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQXNzaWduQ29tbWFuZEgAEjUKCGRlbGVnYXRlGAkgASgLMiEubWV0aG9kcy5ldmVudC52MS5EZWxlZ2F0ZUNvbW1hbmRIAEIJCgdjb21tYW5kIrABCg1BbnN3ZXJDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhMKC2Fuc3dlcl9qc29uGAIgASgJEg4KBmRpZ2VzdBgDIAEoDBIkCgVhY3RvchgEIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBSABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYBiABKAkicAoNQXNzaWduQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEicKCGFzc2lnbmVlGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IibAoPRGVsZWdhdGVDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISIQoCdG8YAyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvciIPCg1DYW5jZWxDb21tYW5kIkcKEVJ1bkNvbW1hbmRSZXBsaWVzEjIKB3JlcGxpZXMYASADKAsyIS5tZXRob2RzLmV2ZW50LnYxLlJ1bkNvbW1hbmRSZXBseSKIAQoPUnVuQ29tbWFuZFJlcGx5EhIKCmNvbW1hbmRfaWQYASABKAkSJgoDcnVuGAIgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAQgkKB291dGNvbWUiZQoOSGVsZEhlYXJ0YmVhdHMSEQoJZnJvbV9ub2RlGAEgASgJEiwKBHJ1bnMYAiADKAsyHi5tZXRob2RzLmV2ZW50LnYxLlJ1bkhlYXJ0YmVhdBISCgpzZW50X2F0X21zGAMgASgBIj0KDFJ1bkhlYXJ0YmVhdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDgoGYWdlX21zGAMgASgNIjwKC0xpdmVDaGFuZ2VzEi0KB2NoYW5nZXMYASADKAsyHC5tZXRob2RzLmV2ZW50LnYxLkxpdmVDaGFuZ2UiWQoKTGl2ZUNoYW5nZRIOCgZydW5faWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SKQoGc3RhdHVzGAMgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzIh4KC1dhdGNoZWRSdW5zEg8KB3J1bl9pZHMYASADKAkiUAoPUmVnaXN0cnlDaGFuZ2VkEg4KBm9yZ19pZBgBIAEoCRIMCgRraW5kGAIgASgJEgoKAmlkGAMgASgJEhMKC2F1dGhfc2hhMjU2GAQgASgJIlAKCE5vZGVCZWF0Eg8KB25vZGVfaWQYASABKAkSFAoMcGVlcl9hZGRyZXNzGAIgASgJEgwKBGJlYXQYAyABKAESDwoHbGVhdmluZxgEIAEoCGIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxItEECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24SNAoIYXNzaWduZWQYFSABKAsyIi5tZXRob2RzLmV2ZW50LnYxLkFzc2lnbmVkUXVlc3Rpb24iWAoQQXNzaWduZWRRdWVzdGlvbhIhCgJ0bxgBIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IiNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjkKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJEhUKDXNlbmRzX25vX21haWwYAiABKAgiyAIKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAEjEKBmFzc2lnbhgIIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQXNzaWduQ29tbWFuZEgAEjUKCGRlbGVnYXRlGAkgASgLMiEubWV0aG9kcy5ldmVudC52MS5EZWxlZ2F0ZUNvbW1hbmRIAEIJCgdjb21tYW5kIrABCg1BbnN3ZXJDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhMKC2Fuc3dlcl9qc29uGAIgASgJEg4KBmRpZ2VzdBgDIAEoDBIkCgVhY3RvchgEIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBSABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYBiABKAkicAoNQXNzaWduQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEicKCGFzc2lnbmVlGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IibAoPRGVsZWdhdGVDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISIQoCdG8YAyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvciIPCg1DYW5jZWxDb21tYW5kIkcKEVJ1bkNvbW1hbmRSZXBsaWVzEjIKB3JlcGxpZXMYASADKAsyIS5tZXRob2RzLmV2ZW50LnYxLlJ1bkNvbW1hbmRSZXBseSKIAQoPUnVuQ29tbWFuZFJlcGx5EhIKCmNvbW1hbmRfaWQYASABKAkSJgoDcnVuGAIgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAQgkKB291dGNvbWUiZQoOSGVsZEhlYXJ0YmVhdHMSEQoJZnJvbV9ub2RlGAEgASgJEiwKBHJ1bnMYAiADKAsyHi5tZXRob2RzLmV2ZW50LnYxLlJ1bkhlYXJ0YmVhdBISCgpzZW50X2F0X21zGAMgASgBIj0KDFJ1bkhlYXJ0YmVhdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDgoGYWdlX21zGAMgASgNIjwKC0xpdmVDaGFuZ2VzEi0KB2NoYW5nZXMYASADKAsyHC5tZXRob2RzLmV2ZW50LnYxLkxpdmVDaGFuZ2UiWQoKTGl2ZUNoYW5nZRIOCgZydW5faWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SKQoGc3RhdHVzGAMgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzIh4KC1dhdGNoZWRSdW5zEg8KB3J1bl9pZHMYASADKAkiUAoPUmVnaXN0cnlDaGFuZ2VkEg4KBm9yZ19pZBgBIAEoCRIMCgRraW5kGAIgASgJEgoKAmlkGAMgASgJEhMKC2F1dGhfc2hhMjU2GAQgASgJIlYKD0RlbGl2ZXJpZXNUcmllZBIOCgZvcmdfaWQYASABKAkSMwoKZGVsaXZlcmllcxgCIAMoCzIfLm1ldGhvZHMuZXZlbnQudjEuVHJpZWREZWxpdmVyeSKLAQoNVHJpZWREZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDQoFZXZlbnQYAyABKAkSDAoEa2luZBgEIAEoCRITCgtlbmRwb2ludF9pZBgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEwoLaHR0cF9zdGF0dXMYByABKAUiUAoITm9kZUJlYXQSDwoHbm9kZV9pZBgBIAEoCRIUCgxwZWVyX2FkZHJlc3MYAiABKAkSDAoEYmVhdBgDIAEoARIPCgdsZWF2aW5nGAQgASgIYgZwcm90bzM", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * Subject run.event.<org>.<run>: a committed change with a listener.
@@ -640,6 +640,87 @@ export const RegistryChangedSchema: GenMessage<RegistryChanged> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 16);
 
 /**
+ * Core subject delivery.tried.<org>: for the gateways that follow the organization.
+ *
+ * @generated from message methods.event.v1.DeliveriesTried
+ */
+export type DeliveriesTried = Message<"methods.event.v1.DeliveriesTried"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * @generated from field: repeated methods.event.v1.TriedDelivery deliveries = 2;
+   */
+  deliveries: TriedDelivery[];
+};
+
+/**
+ * Describes the message methods.event.v1.DeliveriesTried.
+ * Use `create(DeliveriesTriedSchema)` to create a new message.
+ */
+export const DeliveriesTriedSchema: GenMessage<DeliveriesTried> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 17);
+
+/**
+ * @generated from message methods.event.v1.TriedDelivery
+ */
+export type TriedDelivery = Message<"methods.event.v1.TriedDelivery"> & {
+  /**
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: DeliveryId;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: RunId;
+
+  /**
+   * The event that it brings.
+   *
+   * @generated from field: string event = 3;
+   */
+  event: string;
+
+  /**
+   * webhook, endpoint, slack, teams or mail.
+   *
+   * @generated from field: string kind = 4;
+   */
+  kind: string;
+
+  /**
+   * Empty: not of an endpoint.
+   *
+   * @generated from field: string endpoint_id = 5;
+   */
+  endpointId: (EndpointId | '');
+
+  /**
+   * pending, delivered, exhausted or stopped.
+   *
+   * @generated from field: string status = 6;
+   */
+  status: string;
+
+  /**
+   * 0: no answer came.
+   *
+   * @generated from field: int32 http_status = 7;
+   */
+  httpStatus: number;
+};
+
+/**
+ * Describes the message methods.event.v1.TriedDelivery.
+ * Use `create(TriedDeliverySchema)` to create a new message.
+ */
+export const TriedDeliverySchema: GenMessage<TriedDelivery> = /*@__PURE__*/
+  messageDesc(file_methods_event_v1_event, 18);
+
+/**
  * Value of a node's entry in the nodes bucket.
  *
  * @generated from message methods.event.v1.NodeBeat
@@ -675,5 +756,5 @@ export type NodeBeat = Message<"methods.event.v1.NodeBeat"> & {
  * Use `create(NodeBeatSchema)` to create a new message.
  */
 export const NodeBeatSchema: GenMessage<NodeBeat> = /*@__PURE__*/
-  messageDesc(file_methods_event_v1_event, 17);
+  messageDesc(file_methods_event_v1_event, 19);
 
