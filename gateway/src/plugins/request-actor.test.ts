@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { verifiedEmail } from '../clients/accounts.ts';
 import { actorOf, channelOf, NO_ONE } from './request-actor.ts';
 
-const as = (caller: Partial<Caller>) => ({ caller }) as unknown as FastifyRequest;
+const as = (caller: Partial<Caller>) => ({ caller, clientName: '' }) as unknown as FastifyRequest;
 const person = { kind: 'user', orgId: 'org_1', userId: 'usr_1', role: 'viewer', name: 'Ann' } as const;
 
 test('a person acts with their role and their address, which counts only if it is verified, in any case', () => {

@@ -123,7 +123,7 @@ class StartBatch {
     private readonly runs: readonly Buffer[],
   ) {
     this.outcomes = new BatchOutcomes(runs.length, request.id);
-    this.context = startContext(request, reply);
+    this.context = { ...startContext(request, reply), isInBatch: true };
     this.untilMs = parts.clock.monotonicMs() + BATCH_MS_MAX;
     this.validate = request.compileValidationSchema(StartRunBody);
   }

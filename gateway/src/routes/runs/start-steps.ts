@@ -47,6 +47,8 @@ export interface StartContext {
   readonly caller: WaitingCaller;
   /** Null: the steps already run in slices of it. */
   readonly longWork: LongWork | null;
+  /** Of starts with one key the first in the request gets the run, so each is committed before its run begins. */
+  readonly isInBatch?: boolean;
   /** Called with the size of the inputs just before the start is sent. */
   readonly leaves?: (inputsBytes: number) => void;
 }
@@ -115,7 +117,7 @@ function* startMessage(
   parts: RunRouteParts,
   asked: AskedStart,
   bodyBytes: number,
-  { orgId, owner, keyId, starter, longWork }: StartContext,
+  { orgId, owner, keyId, starter, longWork, isInBatch = false }: StartContext,
 ): Steps<StartRun> {
   const [version, settings] = yield* versionAndSettings(parts, orgId, asked);
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
@@ -168,7 +170,7 @@ function* startMessage(
       },
     }),
     cleansUp: startable.cleansUp,
-    onlyComputes: startable.onlyComputes,
+    onlyComputes: startable.onlyComputes && !isInBatch,
     starter,
   };
 }
