@@ -5,8 +5,9 @@ import type { Logger } from '@methods/logging/logger';
 import { RequestFault, sendJson } from './http.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { Interactions } from './interactions.ts';
-import { ISSUE_TOKEN_PATH, issueToken } from './issue-token.ts';
+import { issueToken } from './issue-token.ts';
 import { CONTENT_POLICY } from './pages/page.ts';
+import { ISSUE_TOKEN_PATH } from './token-request.ts';
 
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;

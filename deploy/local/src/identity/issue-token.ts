@@ -5,19 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AccountFault, accountOf } from './account.ts';
 import { RequestFault, readBody, sendJson } from './http.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-import { ACCESS_TOKEN_S, type Audience } from './resources.ts';
-
-/** How a script asks the provider for a token; see issue-token.ts. */
-export const ISSUE_TOKEN_PATH = '/development/token';
-
-/** The body, in JSON, of a POST with the secret of the data folder as its bearer. */
-export interface TokenRequest {
-  readonly email: string;
-  readonly organization: string;
-  /** Empty: the service decides. */
-  readonly role: string;
-  readonly audience: Audience;
-}
+import { ACCESS_TOKEN_S } from './resources.ts';
+import type { TokenRequest } from './token-request.ts';
 
 /** Answers `{access_token, expires_in}` to a TokenRequest in JSON with the secret as its bearer. */
 export async function issueToken(

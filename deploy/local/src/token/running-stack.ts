@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { isStackRunning } from '../data-folder.ts';
 import { StackError } from '../embedded/stack-error.ts';
-import { ISSUE_TOKEN_PATH, type TokenRequest } from '../identity/issue-token.ts';
 import { keptTokenSecret } from '../identity/key-files.ts';
+import { ISSUE_TOKEN_PATH, type TokenRequest } from '../identity/token-request.ts';
 import { dataFoldersOfStacks } from '../ready-file.ts';
 import { issuerOf } from '../sign-in.ts';
 

@@ -1,7 +1,7 @@
 // The options of `npm run token`. Every fault is one sentence.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { TokenRequest } from '../identity/issue-token.ts';
+import type { TokenRequest } from '../identity/token-request.ts';
 
 export interface TokenOptions extends TokenRequest {
   /** null: the only stack that runs. */
