@@ -68,11 +68,15 @@ function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace 
   const within =
     reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
   const looked = sql`${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}`;
+  // Each set is made once: a join that makes one of them again for each row of the other is slow where the planner knows
+  // nothing of the tables yet.
   return sql<DayUsage[]>`
-    select method, day, succeeded, failed, cancelled, unfinished, waited, "queuedMs", "runningMs", "waitingMs", queued, running,
-      coalesce(answers, 0) as answers, coalesce("answeringMs", 0) as "answeringMs", answering
-    from (
-      select method, (created_at_ms / 86400000)::int as day,
+    with summed as materialized (
+      select run_id, method, (created_at_ms / 86400000)::int as day, status, queued_ms, running_ms, waiting_ms
+      from scheduler.runs
+      where ${looked}
+    ), usage as (
+      select method, day,
         count(*) filter (where status = 'succeeded')::int as succeeded,
         count(*) filter (where status = 'failed')::int as failed,
         count(*) filter (where status = 'cancelled')::int as cancelled,
@@ -83,18 +87,20 @@ function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace 
           filter (where status in ('succeeded', 'failed', 'cancelled')) as queued,
         percentile_disc(array[0.5, 0.95]) within group (order by running_ms::float8)
           filter (where status in ('succeeded', 'failed', 'cancelled')) as running
-      from scheduler.runs
-      where ${looked}
-      group by method, created_at_ms / 86400000) usage
-    left join (
-      select method, (created_at_ms / 86400000)::int as day, count(*)::int as answers, sum(took)::float8 as "answeringMs",
+      from summed
+      group by method, day
+    ), answers as materialized (
+      select method, day, count(*)::int as answers, sum(took)::float8 as "answeringMs",
         percentile_disc(array[0.5, 0.95]) within group (order by took::float8) as answering
-      from scheduler.runs
+      from summed
       cross join lateral (
         select asked.closed_at_ms - asked.asked_at_ms as took from scheduler.questions asked
-        where asked.org_id = ${orgId} and asked.run_id = runs.run_id and asked.state = 'answered'
+        where asked.org_id = ${orgId} and asked.run_id = summed.run_id and asked.state = 'answered'
         limit ${ANSWERS_MAX}) answered
-      where ${looked}
-      group by method, created_at_ms / 86400000) answers using (method, day)
+      group by method, day
+    )
+    select method, day, succeeded, failed, cancelled, unfinished, waited, "queuedMs", "runningMs", "waitingMs", queued, running,
+      coalesce(answers, 0) as answers, coalesce("answeringMs", 0) as "answeringMs", answering
+    from usage left join answers using (method, day)
     order by day desc, method`;
 }
