@@ -1,4 +1,4 @@
-// Tells gateways of tries that were recorded, so that pages of an organization's deliveries are up to date. Lost without
+// Reports tries that were recorded to gateways, so that pages of an organization's deliveries are up to date. Lost without
 // NATS and without a gateway that follows: the rows are the truth.
 import type { OrgId } from '@methods/base/ids';
 import { deliveryTried } from '@methods/bus/subjects';
