@@ -13,7 +13,7 @@ import { cpuSeconds } from './harness/process-tree.ts';
 import { tempFolder } from './harness/temp-folder.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { cpuRanking } from './runner/cpu-ranking.ts';
-import { folderOfRun } from './runner/folder-of-run.ts';
+import { folderOfRun, removeFolder } from './runner/folder-of-run.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
@@ -116,6 +116,6 @@ if (runs.length === 0) {
     for (const folder of [pip, reports]) rmSync(folder, { recursive: true, force: true });
     // Nothing is read again: no last checkpoint.
     await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
-    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    if (folder !== null) removeFolder(folder);
   }
 }
