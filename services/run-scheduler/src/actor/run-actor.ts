@@ -82,12 +82,14 @@ export class RunActor {
    * reports, and by `commitNow`. Null: they are decided as any other.
    */
   tellEarly(envelopes: readonly Envelope[]): Run | null {
-    const isIdle = !this.dropped && !this.working && this.run !== undefined;
-    for (const envelope of envelopes) this.tell(envelope, isIdle);
-    if (!isIdle) return null;
+    if (this.dropped || this.working || this.run === undefined) {
+      for (const envelope of envelopes) this.tell(envelope);
+      return null;
+    }
+    for (const envelope of envelopes) this.put(envelope);
     this.working = true;
     this.isHeld = true;
-    this.early = decideAll(this.run ?? null, envelopes, this.host);
+    this.early = decideAll(this.run, envelopes, this.host);
     return this.early.after;
   }
 
@@ -99,17 +101,21 @@ export class RunActor {
     return true;
   }
 
-  tell(envelope: Envelope, isEarly = false): void {
-    if (this.dropped || !this.mailbox.put(envelope)) {
-      envelope.reply({ kind: 'failed', code: this.dropped ? 'wrong_shard' : 'unavailable' });
-      return;
-    }
+  tell(envelope: Envelope): void {
+    if (!this.put(envelope)) return;
     // A record is followed by more.
     if (this.isHeld && envelope.command.type !== 'record_step') this.commitNow();
-    if (this.working || isEarly) return;
+    if (this.working) return;
     this.working = true;
     // The rest of this turn may bring more commands for the same run.
     setImmediate(() => void this.work());
+  }
+
+  /** False: the envelope was refused, and its caller has the reply. */
+  private put(envelope: Envelope): boolean {
+    if (!this.dropped && this.mailbox.put(envelope)) return true;
+    envelope.reply({ kind: 'failed', code: this.dropped ? 'wrong_shard' : 'unavailable' });
+    return false;
   }
 
   /** The node lost the shard: waiting commands go to the new owner, those in flight are settled by their commit. */

@@ -119,9 +119,7 @@ export class RunActors implements ActorHost {
     return new Promise((reply) => this.actorOf(runId, known).tell({ orgId, command, reply }));
   }
 
-  /**
-   * Starts a run, and claims it in the same commit if a worker waits for it.
-   */
+  /** Starts a run, and claims it in the same commit if a worker waits for it. */
   async startRun(
     facts: RunFacts,
     claim: ClaimRun | null,

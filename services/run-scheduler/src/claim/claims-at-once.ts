@@ -53,8 +53,9 @@ export class ClaimsAtOnce {
   async tell(orgId: OrgId, runId: RunId, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
     const { actors } = this.options;
     const run = command.type === 'answer' ? (actors.resident({ runId, orgId }) ?? waiting) : undefined;
-    const claim = run?.status === 'waiting' ? this.prepare(run.facts) : null;
-    if (run?.status !== 'waiting' || claim === null) return actors.tell(orgId, runId, command);
+    if (run?.status !== 'waiting') return actors.tell(orgId, runId, command);
+    const claim = this.prepare(run.facts);
+    if (claim === null) return actors.tell(orgId, runId, command);
     const [told, claimed] = actors.tellAndClaim({ orgId, runId }, command, claim.command);
     void claimed.then((end) => this.ended(claim, end.kind === 'accepted'));
     const outcome = await told;

@@ -25,7 +25,7 @@ export const advancedStartColumns = [...startColumns.filter(({ name }) => !isUpd
 /** Whether a column that `startColumns` leaves at its default has a value. */
 export function isAdvanced({ after }: RunChange): boolean {
   if (after.status === 'queued') return after.attempts > 0;
-  return after.status !== 'running' || after.cancelRequested || after.returnedToken !== null;
+  return after.status !== 'running' || after.cancelRequested || after.returnedToken !== null || after.answer !== null;
 }
 
 /** Finds and guards the row of an update; not written. */
@@ -117,11 +117,11 @@ export function deadlineOf(run: Run | null): number | null {
   return run?.status === 'waiting' ? nextTimeOf(run.question) : null;
 }
 
-/** Bytes are bound as their hex digits. */
 function isUpdated(name: string): boolean {
   return updateColumns.some((column) => column.name === name);
 }
 
+/** Bytes are bound as their hex digits. */
 function writtenColumns(when: 'start' | 'update'): readonly Column<RunChange>[] {
   const written: Column<RunChange>[] = [];
   for (const [name, { type, [when]: value }] of Object.entries<RunColumn>(runColumns)) {
