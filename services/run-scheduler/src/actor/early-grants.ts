@@ -1,15 +1,21 @@
 // Runs that are granted before their commit: a run of a version that only computes goes to its worker at once, and its
 // start is committed together with what the worker reports, in place of two commits. It is committed without a report
-// after a moment, as any other start. One timer for all.
+// after a moment, as any other start. Versions whose reports are mostly late are left out for a while. One timer for
+// all.
 import type { Clock, Timer } from '@methods/base/clock';
+import type { VersionId } from '@methods/base/ids';
+import { LRUCache } from 'lru-cache';
 
-/** A grant and its report take less where it is of any use. */
-const EARLY_MS = 20;
+/** On a busy machine a grant and its report take 20 to 60 ms. */
+const HOLD_MS = 100;
 /** Reports that came in time, each against a late one's. */
 const LATE_WEIGHT = 4;
 const SCORE_MAX = 64;
-/** Most reports were late: no run is granted early for this long. */
-const PAUSE_MS = 1_000;
+/** Of a new version, and after a pause: the first late report begins another. */
+const SCORE_FIRST = LATE_WEIGHT;
+/** Twice as long each time, until some reports are in time again. */
+const PAUSE_MS = { first: 1_000, max: 60_000 };
+const VERSIONS_MAX = 10_000;
 
 /** Its actor. */
 export interface EarlyGrant {
@@ -17,38 +23,52 @@ export interface EarlyGrant {
   commitNow(): boolean;
 }
 
+/** Of one version. */
+interface Punctuality {
+  score: number;
+  pausedUntilMs: number;
+  pauseMs: number;
+}
+
 export class EarlyGrants {
   /** By their time, which is the same from each one's grant. */
-  private waiting: { readonly run: EarlyGrant; readonly untilMs: number }[] = [];
+  private waiting: { readonly run: EarlyGrant; readonly versionId: VersionId; readonly untilMs: number }[] = [];
   private timer: Timer | null = null;
-  private score = SCORE_MAX;
-  private pausedUntilMs = 0;
+  private readonly versions = new LRUCache<VersionId, Punctuality>({ max: VERSIONS_MAX });
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether it is worth while: false for a moment after reports that were late. */
-  get areTimely(): boolean {
-    return this.clock.monotonicMs() >= this.pausedUntilMs;
+  /** Whether it is worth while: false for some time after a version's reports were late. */
+  isTimely(versionId: VersionId): boolean {
+    const known = this.versions.get(versionId);
+    return known === undefined || this.clock.monotonicMs() >= known.pausedUntilMs;
   }
 
-  add(run: EarlyGrant): void {
-    this.waiting.push({ run, untilMs: this.clock.monotonicMs() + EARLY_MS });
-    this.timer ??= this.clock.after(EARLY_MS, () => this.commitLate());
+  add(run: EarlyGrant, versionId: VersionId): void {
+    this.waiting.push({ run, versionId, untilMs: this.clock.monotonicMs() + HOLD_MS });
+    this.timer ??= this.clock.after(HOLD_MS, () => this.commitLate());
   }
 
   private commitLate(): void {
     const nowMs = this.clock.monotonicMs();
     const due = this.waiting.findIndex(({ untilMs }) => untilMs > nowMs);
     const over = this.waiting.splice(0, due < 0 ? this.waiting.length : due);
-    for (const { run } of over) this.count(run.commitNow(), nowMs);
+    for (const { run, versionId } of over) this.count(versionId, run.commitNow(), nowMs);
     const [next] = this.waiting;
     this.timer = next === undefined ? null : this.clock.after(next.untilMs - nowMs, () => this.commitLate());
   }
 
-  private count(wasLate: boolean, nowMs: number): void {
-    this.score = Math.min(SCORE_MAX, this.score + (wasLate ? -LATE_WEIGHT : 1));
-    if (this.score > 0) return;
-    this.score = SCORE_MAX / 2;
-    this.pausedUntilMs = nowMs + PAUSE_MS;
+  private count(versionId: VersionId, wasLate: boolean, nowMs: number): void {
+    const known = this.versions.get(versionId);
+    const version = known ?? { score: SCORE_FIRST, pausedUntilMs: 0, pauseMs: PAUSE_MS.first };
+    if (known === undefined) this.versions.set(versionId, version);
+    // Granted before the pause: they begin no other.
+    if (nowMs < version.pausedUntilMs) return;
+    version.score = Math.min(SCORE_MAX, version.score + (wasLate ? -LATE_WEIGHT : 1));
+    if (version.score > 2 * LATE_WEIGHT) version.pauseMs = PAUSE_MS.first;
+    if (version.score > 0) return;
+    version.score = SCORE_FIRST;
+    version.pausedUntilMs = nowMs + version.pauseMs;
+    version.pauseMs = Math.min(PAUSE_MS.max, 2 * version.pauseMs);
   }
 }

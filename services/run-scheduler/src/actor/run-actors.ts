@@ -2,7 +2,7 @@
 // those of a lost shard are dropped at once.
 import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
-import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
+import { type OrgId, type RunId, shardOfRunId, type VersionId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { Effect, RunEventName } from '../run/decision.ts';
 import type { Run, RunFacts, RunningRun } from '../run/run.ts';
@@ -99,14 +99,22 @@ export class RunActors implements ActorHost {
     claim: ClaimRun,
   ): readonly [Promise<TellOutcome>, Promise<TellOutcome>] {
     const actor = this.actors.get(runId);
-    if (!actor?.onlyComputes) return [this.tell(orgId, runId, command), this.tell(orgId, runId, claim)];
+    const run = actor?.committedRun ?? null;
+    if (!actor?.onlyComputes || run === null) {
+      return [this.tell(orgId, runId, command), this.tell(orgId, runId, claim)];
+    }
     this.passivation.busy(runId);
     let claimed: Envelope['reply'] = () => {};
     const claiming = new Promise<TellOutcome>((reply) => {
       claimed = reply;
     });
     const telling = new Promise<TellOutcome>((reply) => {
-      this.tellClaimed(actor, { orgId, command, reply }, { orgId, command: claim, reply: claimed });
+      this.tellClaimed(
+        actor,
+        run.facts.versionId,
+        { orgId, command, reply },
+        { orgId, command: claim, reply: claimed },
+      );
     });
     return [telling, claiming];
   }
@@ -131,15 +139,20 @@ export class RunActors implements ActorHost {
     const outcome = await new Promise<TellOutcome>((reply) => {
       const start: Envelope = { orgId, command: { type: 'start', facts, ...(kept && { kept }) }, wanted, reply };
       if (claim === null) actor.tell(start);
-      else this.tellClaimed(actor, start, { orgId, command: claim, reply: () => {} });
+      else this.tellClaimed(actor, facts.versionId, start, { orgId, command: claim, reply: () => {} });
     });
     if (outcome.kind === 'accepted') return { kind: 'started', run: outcome.run };
     if (outcome.kind === 'refused') return { kind: 'failed', code: 'unavailable' };
     return outcome.code === 'key_taken' ? this.replay(facts) : { kind: 'failed', code: outcome.code };
   }
 
-  private tellClaimed(actor: RunActor, queues: Envelope, claims: Envelope & { command: ClaimRun }): void {
-    if (!actor.onlyComputes || !this.early.areTimely) {
+  private tellClaimed(
+    actor: RunActor,
+    versionId: VersionId,
+    queues: Envelope,
+    claims: Envelope & { command: ClaimRun },
+  ): void {
+    if (!actor.onlyComputes || !this.early.isTimely(versionId)) {
       actor.tell(queues);
       actor.tell(claims);
       return;
@@ -149,7 +162,7 @@ export class RunActors implements ActorHost {
       actor.commitNow();
       return;
     }
-    this.early.add(actor);
+    this.early.add(actor, versionId);
     for (const listener of this.earlyListeners) this.tellOf(run, () => listener(run));
   }
 
