@@ -16,6 +16,7 @@ import {
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
+import { isFinished } from '../views/run-view.ts';
 import { FollowedOrganizations } from './followed-organizations.ts';
 import { PushedRuns } from './pushed-runs.ts';
 import { RunFiles } from './run-files.ts';
@@ -250,8 +251,10 @@ export class RunScheduler implements Stoppable {
     const reply = replied(call);
     const run = runOf(reply);
     const { replayed } = reply;
-    if (wait === null || endsWait(run, wait.afterQuestion)) return { run, replayed };
-    this.pushed.belongs(orgId, run.runId);
+    if (wait === null) return { run, replayed };
+    // A run that waits already, too: its caller usually waits for what follows the answer.
+    if (!isFinished(run)) this.pushed.belongs(orgId, run.runId);
+    if (endsWait(run, wait.afterQuestion)) return { run, replayed };
     return this.watched.held({ runId: run.runId, orgId, requestId }, async (waited) => {
       // A fresh run is pushed by the node that took it; an older one has to be watched.
       if (replayed) waited.source ??= call.node;

@@ -63,10 +63,12 @@ test('an answer asks for the next rest where a caller waited for the run here, a
   };
   const awaited = await answer('/v1/runs?wait_ms=20');
   const other = await answer('/v1/runs');
+  gateway.book.asksAtOnce = true;
+  await answer('/v1/runs?wait_ms=20');
   const answers = node.received.filter(({ item }) => item.case === 'answer');
   assert.deepEqual(
     answers.map(({ unwatched }) => unwatched),
-    [false, true],
+    [false, true, false],
   );
   node.push(gateway.book.succeed(awaited as RunId, '{}'));
   // Its reply comes after the push.

@@ -30,6 +30,8 @@ export class RunBook {
   readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];
+  /** New runs wait for an answer to q_1 when their start is replied. */
+  asksAtOnce = false;
   /** By run, the last answer that counted. */
   private readonly answers = new Map<string, string>();
   private readonly keys = new Map<string, { digest: string; runId: RunId }>();
@@ -42,7 +44,7 @@ export class RunBook {
     const run = newRun(start);
     this.keys.set(key, { digest: hex(start.requestDigest), runId: run.runId });
     this.runs.set(run.runId, { orgId: start.orgId, start, view: run });
-    return { run, replayed: false };
+    return { run: this.asksAtOnce ? this.ask(run.runId, 'q_1') : run, replayed: false };
   }
 
   lookup(lookup: LookupRun): { run: RunView; replayed: boolean } {
