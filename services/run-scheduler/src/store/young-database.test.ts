@@ -2,13 +2,15 @@
 // them until the first analyze (from 2 ms to 139 ms, in a trial). Here analyze never runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claim, succeed } from '../run/run.fixture.ts';
+import { answer, ask, claim, succeed } from '../run/run.fixture.ts';
 import { decide, newFacts, startOf, TestStore } from './run-store.fixture.ts';
 
 const RUNS = 20_000;
 const BATCH = 100;
 const SMALL_COMMITS = 50;
 const SMALL_BATCH = 2;
+/** Postgres may make one plan for all after five executions on a connection; the pool has two. */
+const LOADS_UNTIL_ONE_PLAN = 30;
 /** A start, a claim and an end find their row by its key; one read of the whole table reads 20,000 rows. */
 const ROWS_READ_PER_RUN_MAX = 50;
 
@@ -22,6 +24,32 @@ test('commits read no more rows than they need while a fresh database takes its 
     for (let i = 0; i < SMALL_COMMITS; i++) await liveRuns(db, SMALL_BATCH);
     const runs = SMALL_COMMITS * SMALL_BATCH;
     const readPerRun = ((await rowsRead(db, RUNS + runs)) - before) / runs;
+    assert.ok(readPerRun < ROWS_READ_PER_RUN_MAX, `${readPerRun} rows read a run`);
+  } finally {
+    await db.close();
+  }
+});
+
+test('reads the answers of a run by their key, with a plan from when there were none', async () => {
+  const db = await TestStore.open();
+  try {
+    await db.sql`alter table scheduler.questions set (autovacuum_enabled = off)`;
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q_1', null), answer('q_1', 'aa')),
+      ),
+    );
+    const runIds = runs.map((run) => run.facts.runId);
+    const answers = async () => [...(await db.store.load(runIds)).values()].flatMap((run) => run.answers).length;
+    for (let i = 0; i < LOADS_UNTIL_ONE_PLAN; i++) assert.equal(await answers(), runs.length);
+    await db.sql`
+      insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
+        state, closed_at_ms, receipt_json)
+      select ${runs[0]?.facts.orgId ?? ''}, 'q_2' || n, 'run_' || n, 'm', 'ver_a', 's', 'team', '', 0, 'answered', 0, '{}'
+      from generate_series(1, ${RUNS}) n`;
+    const before = await questionsRead(db);
+    for (let i = 0; i < SMALL_COMMITS; i++) assert.equal(await answers(), runs.length);
+    const readPerRun = ((await questionsRead(db)) - before) / SMALL_COMMITS / runs.length;
     assert.ok(readPerRun < ROWS_READ_PER_RUN_MAX, `${readPerRun} rows read a run`);
   } finally {
     await db.close();
@@ -45,5 +73,14 @@ async function rowsRead(db: TestStore, stored: number): Promise<number> {
            sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
       from pg_stat_user_tables where schemaname = 'scheduler' and relname in ('runs', 'queue')`;
   assert.equal(counted?.stored, stored);
+  return counted.read;
+}
+
+async function questionsRead(db: TestStore): Promise<number> {
+  await Promise.all([db.sql`select pg_stat_force_next_flush()`, db.sql`select pg_stat_force_next_flush()`]);
+  const [counted] = await db.sql<{ read: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_user_tables where schemaname = 'scheduler' and relname = 'questions'`;
+  assert.ok(counted);
   return counted.read;
 }
