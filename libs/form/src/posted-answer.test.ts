@@ -98,10 +98,10 @@ test('a group that may be left out is left out while nothing is in it', () => {
   deepEqual([...half.faults.keys()], ['/address/city']);
 });
 
-test('a page may hold a few thousand values', () => {
+test('a page takes 2,000 values', () => {
   const many = Array.from({ length: 6_000 }, (_, row) => [`/lines/${row}/item`, 'x'] as const);
   const { answer, faults } = readPostedAnswer(form, [...FILLED, ...many]);
-  match(faults.get('') ?? '', /more than 5000 values/);
+  match(faults.get('') ?? '', /more than 2000 values/);
   ok((answer.lines as unknown[]).length < 6_000);
 });
 
@@ -162,7 +162,7 @@ test('the defaults are what the controls show first, and those that stay are lef
     '/lines/0/amount': ['1'],
     '/lines/1/amount': ['1'],
   });
-  equal(rowsTyped(typed, '/lines'), 2);
+  equal(rowsTyped(typed).get('/lines'), 2);
   const lines = withDefaults.fields.find(({ name }) => name === 'lines');
   ok(lines?.kind === 'list' && hasRows(lines));
   const again = readPostedAnswer(withDefaults, entriesOf(typed));

@@ -1,8 +1,8 @@
 // Owns the turn of a posted page into an answer. A control is named by its field's place in the answer, a JSON Pointer.
 import { type Effort, FULL_EFFORT } from '@methods/method/check-value';
 import { type JsonObject, type JsonValue, objectOf } from '@methods/method/json';
-import { type ChoiceField, type Field, type Form, type GroupField, type ListField, shownValue } from './field.ts';
-import { CONTROLS_TOO_MANY, type Controls, postedControls } from './posted-controls.ts';
+import { type ChoiceField, type Field, type Form, type GroupField, type ListField } from './field.ts';
+import { CONTROLS_MAX, CONTROLS_TOO_MANY, type Controls, postedControls } from './posted-controls.ts';
 import { valueOfText, zonedText } from './typed-text.ts';
 import { GIVEN, hasRows, mayBeLeftOut, pointer, type Typed, typedValues } from './typed-values.ts';
 
@@ -20,8 +20,8 @@ export interface PostedAnswer {
 /** The fault of a choice that was not made. */
 export const NEEDS_CHOICE = 'needs a choice';
 
-/** Of a list that is one text area. */
-const LINES_MAX = 10_000;
+/** Of all lists that are a text area. */
+const LINES_MAX = 5_000;
 /** Of a name in the findings of a check. */
 const FOUND_NAME_CHARACTERS_MAX = 100;
 
@@ -50,6 +50,7 @@ class PostedReader {
   readonly #shown: Controls;
   /** By their pointers as findings have them. */
   readonly #fields = new Map<string, string>([['', '']]);
+  #linesLeft = LINES_MAX;
 
   constructor(form: Form, posted: Iterable<readonly [string, string]>) {
     const { root, tooMany } = postedControls(posted);
@@ -82,8 +83,10 @@ class PostedReader {
     this.#fields.set(foundPointer(at), at);
     const { texts } = controls;
     if (texts.length > 0) this.typed.set(at, texts);
+    const faultsBefore = this.faults.size;
     const value = this.#read(field, at, controls, shown);
     if (field.default === undefined || !isUnchanged(controls, shown)) return value;
+    if (this.faults.size === faultsBefore) return undefined;
     for (const fault of this.faults.keys()) if (fault === at || fault.startsWith(`${at}/`)) this.faults.delete(fault);
     return undefined;
   }
@@ -132,8 +135,10 @@ class PostedReader {
   #items({ item }: ListField, texts: readonly string[], at: string): JsonValue[] {
     if (item.kind === 'choice') return this.#ticked(item, texts, at);
     const lines = (texts[0] ?? '').split('\n', LINES_MAX + 1).filter((line) => line.trim() !== '');
-    if (lines.length > LINES_MAX) this.fault(at, `has more than ${LINES_MAX} lines`);
-    return lines.slice(0, LINES_MAX).flatMap((line) => {
+    const read = lines.slice(0, this.#linesLeft);
+    this.#linesLeft -= read.length;
+    if (read.length < lines.length) this.fault(at, `has too many lines: a page takes ${LINES_MAX}`);
+    return read.flatMap((line) => {
       const value = valueOfText(item, zonedText(item, line));
       return value === undefined ? [] : [value];
     });
@@ -150,6 +155,11 @@ class PostedReader {
   #rows({ item }: ListField, at: string, controls: Controls): JsonValue[] {
     const items: JsonValue[] = [];
     for (const row of controls.rows()) {
+      // Each row has all fields of the item, of which few may have been posted.
+      if (this.#fields.size > CONTROLS_MAX) {
+        this.fault('', CONTROLS_TOO_MANY);
+        break;
+      }
       const value = this.#value(item, pointer(at, items.length), row, NO_DEFAULTS);
       if (value !== undefined) items.push(value);
     }
@@ -183,29 +193,44 @@ function isUnchanged(controls: Controls, shown: Controls): boolean {
 /** By its JSON, as radio buttons post it, or by its text, as people type it. */
 function choiceOf(choices: readonly JsonValue[], nullable: boolean, text: string): JsonValue | undefined {
   if (nullable && text === 'null') return null;
-  const { byJson, byText } = choiceNames(choices);
-  const place = byJson.get(text) ?? byText.get(text.trim());
-  if (place === undefined) return nullable && text.trim() === 'null' ? null : undefined;
-  return choices[place];
+  const named = choiceNames(choices);
+  const word = text.trim();
+  const value = jsonOf(word);
+  if (value !== undefined && named.values.has(value)) return value;
+  const same = named.objects.get(word);
+  if (same !== undefined) return same;
+  if (named.values.has(word)) return word;
+  return nullable && word === 'null' ? null : undefined;
+}
+
+/** Undefined: no JSON. Most texts show it by their first character. */
+function jsonOf(text: string): JsonValue | undefined {
+  if (!/^["{[\dtf-]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 interface ChoiceNames {
-  readonly byJson: ReadonlyMap<string, number>;
-  readonly byText: ReadonlyMap<string, number>;
+  readonly values: ReadonlySet<JsonValue>;
+  /** By their JSON. */
+  readonly objects: ReadonlyMap<string, JsonValue>;
 }
 
 const BOOLEANS = [true, false];
-/** A form may have hundreds of fields with the same hundreds of choices. */
+/** A form may have hundreds of fields with hundreds of choices each, and pages thousands of boxes of one field. */
 const namesOf = new WeakMap<readonly JsonValue[], ChoiceNames>();
 
 function choiceNames(choices: readonly JsonValue[]): ChoiceNames {
   const known = namesOf.get(choices);
   if (known !== undefined) return known;
-  // The first of equal names wins: later entries replace earlier ones, so the first comes last.
-  const places = choices.map((choice, place) => [choice, place] as const).reverse();
-  const byJson = new Map(places.map(([choice, place]) => [JSON.stringify(choice), place]));
-  const byText = new Map(places.map(([choice, place]) => [shownValue(choice), place]));
-  const names = { byJson, byText };
+  const objects = choices.filter((choice) => typeof choice === 'object');
+  const names = {
+    values: new Set(choices),
+    objects: new Map(objects.map((choice) => [JSON.stringify(choice), choice])),
+  };
   namesOf.set(choices, names);
   return names;
 }

@@ -1,7 +1,7 @@
 // Owns the tree of what a page posted: texts by the places of their controls in the answer.
 
-/** Of one page; above what the largest form and a list of many rows need. */
-const CONTROLS_MAX = 5_000;
+/** Of one page: more of them take too long to read and to show. */
+export const CONTROLS_MAX = 2_000;
 const NAME_CHARACTERS_MAX = 2_000;
 const NAMES_MAX = 20;
 

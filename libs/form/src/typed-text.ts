@@ -1,5 +1,5 @@
 // Owns how a typed text becomes the value of a field: a line on a terminal, or one control of a posted page.
-import type { JsonValue } from '@methods/method/json';
+import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import { type Field, shownValue } from './field.ts';
 
 /**
@@ -17,7 +17,9 @@ export function valueOfText(field: Field, text: string): JsonValue | undefined {
   }
   if (field.kind === 'json' && field.orText) return text;
   try {
-    return LARGE_NUMBER.test(trimmed) ? JSON.parse(trimmed, refuseInfinity) : (JSON.parse(trimmed) as JsonValue);
+    const value: JsonValue = LARGE_NUMBER.test(trimmed) ? JSON.parse(trimmed, refuseInfinity) : JSON.parse(trimmed);
+    // What reads it next may recurse.
+    return nestsDeeperThan(value, LEVELS_MAX) ? text : value;
   } catch {
     return text;
   }
@@ -37,6 +39,9 @@ export function zonedText(field: Field, text: string): string {
   if (format === 'time' && /^\d\d:\d\d:\d\d(\.\d+)?$/.test(trimmed)) return `${trimmed}Z`;
   return trimmed;
 }
+
+/** As deep as the JSON of a request. */
+const LEVELS_MAX = 64;
 
 // JSON.parse reads them as Infinity, which JSON.stringify then writes as null.
 const LARGE_NUMBER = /\d{300}|e\+?\d{3}/i;

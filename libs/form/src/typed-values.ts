@@ -9,6 +9,9 @@ import { type Field, type Form, type ListField, shownValue } from './field.ts';
  */
 export type Typed = ReadonlyMap<string, readonly string[]>;
 
+/** Far beyond what a page shows and a reader takes. */
+const TYPED_MAX = 5_000;
+
 /** A group without values is part of the answer. */
 export const GIVEN = 'given';
 
@@ -34,13 +37,14 @@ export function pointer(at: string, name: string | number): string {
   return `${at}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The rows of the list at `at` that have a control. */
-export function rowsTyped(typed: Typed, at: string): number {
-  let rows = 0;
+/** The rows of each list that have a control, by its pointer. */
+export function rowsTyped(typed: Typed): ReadonlyMap<string, number> {
+  const rows = new Map<string, number>();
   for (const name of typed.keys()) {
-    if (!name.startsWith(`${at}/`)) continue;
-    const row = /^\d{1,6}(?=\/|$)/.exec(name.slice(at.length + 1))?.[0];
-    if (row !== undefined) rows = Math.max(rows, Number(row) + 1);
+    for (const { 1: row, index } of name.matchAll(/\/(\d{1,6})(?=\/|$)/g)) {
+      const at = name.slice(0, index);
+      rows.set(at, Math.max(rows.get(at) ?? 0, Number(row) + 1));
+    }
   }
   return rows;
 }
@@ -77,7 +81,10 @@ function typeList(
 ): void {
   if (hasRows(field)) {
     typed.set(at, ['']);
-    for (const [row, item] of items.entries()) typeValue(field.item, item, pointer(at, row), typed);
+    for (const [row, item] of items.entries()) {
+      if (typed.size >= TYPED_MAX) return;
+      typeValue(field.item, item, pointer(at, row), typed);
+    }
   } else if (field.item.kind === 'choice') {
     typed.set(at, ['', ...items.map((item) => JSON.stringify(item))]);
   } else {

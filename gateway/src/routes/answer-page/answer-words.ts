@@ -17,10 +17,18 @@ export function choiceWords(choices: readonly JsonValue[]): readonly string[] {
   return new Set(nice).size === exact.length ? nice : exact;
 }
 
+/** By the JSON of a choice. An answer may choose from the same thousand choices a thousand times. */
+const wordsOf = new WeakMap<readonly JsonValue[], ReadonlyMap<string, string>>();
+
 function choiceWord(choices: readonly JsonValue[], value: JsonValue): string {
-  const json = JSON.stringify(value);
-  const at = choices.findIndex((choice) => JSON.stringify(choice) === json);
-  return at < 0 ? plainWords(value) : (choiceWords(choices)[at] ?? plainWords(value));
+  const named = wordsOf.get(choices) ?? namedChoices(choices);
+  wordsOf.set(choices, named);
+  return named.get(JSON.stringify(value)) ?? plainWords(value);
+}
+
+function namedChoices(choices: readonly JsonValue[]): ReadonlyMap<string, string> {
+  const words = choiceWords(choices);
+  return new Map(choices.map((choice, at) => [JSON.stringify(choice), words[at] ?? '']));
 }
 
 /** Of a label that is only a field's name. */

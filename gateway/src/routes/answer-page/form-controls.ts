@@ -2,6 +2,7 @@
 import type { ChoiceField, Field, GroupField, ListField, NumberField, TextField } from '@methods/form/field';
 import { kindWords } from '@methods/form/field-words';
 import { NEEDS_CHOICE } from '@methods/form/posted-answer';
+import { CONTROLS_MAX } from '@methods/form/posted-controls';
 import { GIVEN, hasRows, mayBeLeftOut, pointer, rowsTyped, type Typed } from '@methods/form/typed-values';
 import { cutText } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
@@ -27,6 +28,10 @@ const DEFAULT_CHARACTERS_MAX = 100;
 /** A fault names the choices that are missing. */
 const NAMED_CHOICES_MAX = 3;
 const BLANK_ROWS_MAX = 20;
+/** Of the whole page: beyond them a list has the rows that something is typed in, and a button for more. */
+const BLANK_CONTROLS_MAX = 500;
+/** The rows that are read, and the rest of the form. */
+const SHOWN_MAX = CONTROLS_MAX + 1_000;
 const LINE_CHARACTERS_MAX = 200;
 
 /** Of one page. */
@@ -35,14 +40,29 @@ export class FormControls {
   readonly places = new Map<string, { readonly id: string; readonly words: string }>();
   /** By the pointer of a field without a choice: what to choose. */
   readonly choose = new Map<string, string>();
+  /** A part of the form is not on the page. */
+  isCut = false;
+  private readonly rowsOf: ReadonlyMap<string, number>;
   private choicesLeft = CHOICES_MAX;
   private charactersLeft = CHOICES_CHARACTERS_MAX;
   private count = 0;
 
-  constructor(private readonly state: FormState) {}
+  constructor(private readonly state: FormState) {
+    this.rowsOf = rowsTyped(state.typed);
+  }
 
   fields(fields: readonly Field[], at = ''): Html[] {
-    return fields.map((field) => this.field(field, pointer(at, field.name), labelOf(field)));
+    const shown: Html[] = [];
+    for (const field of fields) {
+      if (this.isFull()) break;
+      shown.push(this.field(field, pointer(at, field.name), labelOf(field)));
+    }
+    return shown;
+  }
+
+  private isFull(): boolean {
+    this.isCut ||= this.count >= SHOWN_MAX;
+    return this.isCut;
   }
 
   private field(field: Field, at: string, label: string): Html {
@@ -151,19 +171,22 @@ ${exact(this.text(at))}</textarea>`;
   private rows(field: ListField, at: string, label: string): Html {
     const id = this.idOf(at, label);
     const { hint, fault, described } = this.notes(field, at, id, `${countWords(field, 'Any number of')} items.`);
-    const typed = rowsTyped(this.state.typed, at);
+    const typed = this.rowsOf.get(at) ?? 0;
     const isGrown = this.state.grown === at;
     const most = field.maxItems ?? Number.POSITIVE_INFINITY;
-    const shown = Math.max(typed + (isGrown ? 1 : 0), Math.min(Math.max(1, field.minItems), BLANK_ROWS_MAX));
-    const items = Array.from({ length: Math.min(shown, Math.max(most, typed)) }, (_, n) => {
+    const filled = typed + (isGrown ? 1 : 0);
+    const shown = Math.max(filled, Math.min(Math.max(1, field.minItems), BLANK_ROWS_MAX));
+    const items: Html[] = [];
+    for (let n = 0; n < Math.min(shown, Math.max(most, typed)); n++) {
+      if (this.isFull() || (n >= filled && this.count >= BLANK_CONTROLS_MAX)) break;
       const row = pointer(at, n);
       const name = `${label} ${n + 1}`;
       const drop =
         n < typed
           ? html`<button class="small" name="do" value="${exact(`drop:${row}`)}">Remove ${name}</button>`
           : null;
-      return html`<div class="row">${this.field(field.item, row, name)}${drop}</div>`;
-    });
+      items.push(html`<div class="row">${this.field(field.item, row, name)}${drop}</div>`);
+    }
     const more =
       items.length < most
         ? html`<button class="small" name="do" value="${exact(`add:${at}`)}">Add another</button>`

@@ -3,6 +3,7 @@ import type { Form } from '@methods/form/field';
 import type { JsonObject } from '@methods/method/json';
 import { answerList, answerSentence } from './answer-words.ts';
 import type { AskedQuestion } from './asked-question.ts';
+import { plainPage } from './end-pages.ts';
 import { FormControls, type FormState } from './form-controls.ts';
 import { exact, type Html, html } from './html.ts';
 import type { PageContent } from './page-frame.ts';
@@ -31,6 +32,7 @@ export const TO = 'to';
 export function formPage(question: AskedQuestion, form: Form, state: FormPageState): PageContent {
   const controls = new FormControls(state);
   const fields = controls.fields(form.fields);
+  if (controls.isCut) return plainPage(state.status, 'This form is too large for a page', 'Answer it through the API.');
   const faults = faultList(state, controls);
   const main = html`${faults}${questionHead(question, form)}
 <form method="post" novalidate>
@@ -51,8 +53,8 @@ ${handOver(state)}
 /** What is wrong, first of all, with links to the fields; the page opens with it in focus, and readers announce it. */
 function faultList({ faults, said }: FormPageState, { places, choose }: FormControls): Html | null {
   if (faults.size === 0 && said === '') return null;
-  const order = [...places.keys()];
-  const inOrder = [...faults].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  const order = new Map([...places.keys()].map((at, n) => [at, n]));
+  const inOrder = [...faults].sort(([a], [b]) => (order.get(a) ?? -1) - (order.get(b) ?? -1));
   const items = inOrder.map(([at, message]) => {
     const place = places.get(at);
     const chosen = choose.get(at);

@@ -4,6 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import { errorBody } from '@methods/errors/error-body';
 import { overShare } from '@methods/errors/over-share';
 import type { ServiceError } from '@methods/errors/service-error';
+import { CONTROLS_MAX } from '@methods/form/posted-controls';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clientAddress } from '../../callers/counted-address.ts';
@@ -36,7 +37,7 @@ export interface PageScopeParts {
 }
 
 /** Of a posted page: one more than a form is read to, so that reading says so. */
-const PAIRS_MAX = 5_100;
+const PAIRS_MAX = CONTROLS_MAX + 100;
 
 type Posted = readonly (readonly [string, string])[];
 

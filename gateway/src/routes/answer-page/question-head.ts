@@ -12,6 +12,8 @@ import { shownValues } from './shown-value.ts';
 const PROMPT_CHARACTERS_MAX = 300;
 const DETAILS_CHARACTERS_MAX = 4_000;
 const VOTES_MAX = 50;
+/** Of a prompt and of details: writing a megabyte of a hostile text takes a tenth of a second. */
+const SHOWN_CHARACTERS_MAX = 64 * 1024;
 
 export function questionHead(question: AskedQuestion, form: Form): Html {
   return html`${promptPart(question)}
@@ -25,7 +27,9 @@ ${shownValues(question.show)}`;
 export function promptPart({ methodName, step, prompt }: AskedQuestion): Html {
   const heading = cutText(prompt, PROMPT_CHARACTERS_MAX);
   const rest =
-    prompt.length > heading.length ? html`<p class="text" dir="auto">…${prompt.slice(heading.length)}</p>` : null;
+    prompt.length > heading.length
+      ? html`<p class="text" dir="auto">…${shortened(prompt.slice(heading.length))}</p>`
+      : null;
   const ofStep = step === '' ? null : html`, step <bdi>${step}</bdi>`;
   return html`<p class="quiet"><bdi>${methodName}</bdi>${ofStep}</p>
 <h1 dir="auto">${heading === '' ? 'A question was asked' : heading}${rest === null ? null : '…'}</h1>
@@ -37,7 +41,11 @@ function detailsPart(details: string): Html | null {
   if (details.length <= DETAILS_CHARACTERS_MAX) return html`<p class="text" dir="auto">${details}</p>`;
   const start = cutText(details, DETAILS_CHARACTERS_MAX);
   const summary = html`<summary>Show all (${details.length.toLocaleString('en')} characters)</summary>`;
-  return html`<p class="text" dir="auto">${start}…</p><details>${summary}<p class="text" dir="auto">${details}</p></details>`;
+  return html`<p class="text" dir="auto">${start}…</p><details>${summary}<p class="text" dir="auto">${shortened(details)}</p></details>`;
+}
+
+function shortened(text: string): string {
+  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${cutText(text, SHOWN_CHARACTERS_MAX)}…`;
 }
 
 function deadlinePart({ deadlineAtMs, timeZone, timeoutAnswerJson }: AskedQuestion, form: Form): Html | null {
