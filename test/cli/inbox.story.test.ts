@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '@methods/base/ids';
+import { METHODS } from '@methods/cli/cli.fixture';
+import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
 import type { RunBody } from '../e2e/api-client.ts';
 import type { Stack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
@@ -77,6 +79,29 @@ test('questions are listed, given to people, answered, and shown with their answ
   assert.equal(run.run_id, runId);
   const left = await json<Listed>('inbox', '--answer-by', 'all', '--method', 'two-questions');
   assert.ok(!left.items.some((item) => item.run_id === runId));
+});
+
+test('a question for others says so in the list, and before its form is shown', async () => {
+  const { run_id: runId } = await json<RunBody>('start', stack.method('agree'), '--inputs', '{"amount": 9}');
+  const id = await until('it asks', async () => {
+    const { items } = await json<Listed>('inbox', '--method', 'agree');
+    return items.find((item) => item.run_id === runId)?.id;
+  });
+  assert.match((await methods('inbox')).stdout, new RegExp(`^${id} .*\\(for others\\) \\[0 of 2\\] `, 'm'));
+  const shown = await methods('inbox', 'show', id);
+  assert.match(shown.stdout, /^ {2}you may not answer it: it is for other people$/m);
+  const refused = await methods('inbox', 'answer', id, '--answer', '{"decision": "approve"}');
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  const env = { HOME: desk.folder.dir, ...desk.env };
+  for (const words of [
+    ['answer', runId],
+    ['inbox', 'answer', id],
+  ]) {
+    const terminal = new TerminalProcess(process.execPath, [METHODS, ...words], { cwd: desk.folder.dir, env });
+    await terminal.shows('you may not answer it: it is for other people');
+    assert.equal(await terminal.exited, 1);
+  }
+  assert.equal((await methods('runs', 'cancel', runId)).code, 0);
 });
 
 test('a command line that no question can be meant by is refused', async () => {

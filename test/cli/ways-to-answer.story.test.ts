@@ -152,10 +152,8 @@ test('a viewer who signs in reads the question and may not answer it', { skip: n
   await page.getByLabel('Role').selectOption('viewer');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: prompt }).waitFor();
-  await page.getByRole('radio', { name: 'Approve' }).check();
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByRole('button', { name: 'Send answer' }).click();
-  await page.getByText('You may not answer this question. Your answer was not used.').waitFor();
+  await page.getByText('You may not answer this question. Viewers answer only').waitFor();
+  assert.equal(await page.getByRole('radio').count(), 0);
   assert.equal((await stack.api.get(run.run_id)).run.status, 'waiting');
   const stranger = await person(stack, { email: 'stan@elsewhere.example', role: 'admin', organization: 'Elsewhere' });
   assert.equal((await stranger.request('GET', `/api/questions/${run.question?.id}`)).status, 404);

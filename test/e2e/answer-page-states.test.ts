@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { ServiceError } from '@methods/errors/service-error';
-import { notAnAnswererPage, plainPage } from '@methods/gateway/routes/answer-page/end-pages';
+import { plainPage } from '@methods/gateway/routes/answer-page/end-pages';
 import { type PageContent, writePage } from '@methods/gateway/routes/answer-page/page-frame';
 import { askedQuestion, EVERY_CONTROL, RECIPIENT } from '@methods/gateway/testing/asked-question.fixture';
 import { APPROVED, NOW_MS, Visitor } from '@methods/gateway/testing/page-visitor.fixture';
@@ -59,7 +59,7 @@ async function pages(): Promise<Record<string, PageContent>> {
     expired: shown(askedQuestion({ state: 'expired', closedAtMs: NOW_MS })),
     cancelled: shown(askedQuestion({ state: 'cancelled' })),
     'over, with a sign-in': shown(askedQuestion(), { visitor: { ...RECIPIENT, state: 'over' } }),
-    'not an answerer': notAnAnswererPage(askedQuestion()),
+    'not an answerer': shown(askedQuestion({ refusal: 'starter' })),
     'on devices': shown(askedQuestion({ formJson: '', prompt: '', show: [] })),
     unknown: plainPage(404, 'There is no such link', 'It may be cut off. Copy it whole from the message.'),
   };

@@ -83,6 +83,7 @@ export function askedQuestion(changes: Partial<AskedQuestion> = {}): AskedQuesti
     needs: 0,
     votes: [],
     takesComment: true,
+    refusal: null,
     receipt: null,
     ...changes,
   };

@@ -2,6 +2,7 @@
 import { type CountedMember, peopleWhoMay } from '@methods/method/needed-people';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import {
+  AnswerRefusal,
   type GetQuestionResponse,
   type QuestionItem,
   QuestionState,
@@ -19,9 +20,27 @@ const STATES: Record<QuestionState, string> = {
 
 export const STATE_NAMES = [...new Set(Object.values(STATES))];
 
+const REFUSALS = {
+  [AnswerRefusal.VIEWER]: 'viewer',
+  [AnswerRefusal.PROGRAM]: 'program',
+  [AnswerRefusal.STARTER]: 'starter',
+  [AnswerRefusal.NOT_NAMED]: 'not_named',
+  [AnswerRefusal.VOTED]: 'voted',
+  [AnswerRefusal.CLOSED]: 'closed',
+} as const;
+
+export type RefusalName = (typeof REFUSALS)[keyof typeof REFUSALS];
+export const REFUSAL_NAMES = Object.values(REFUSALS);
+
+/** Null: the reader may answer, or a node of an earlier release does not say. */
+export function refusalName(refusal: AnswerRefusal): RefusalName | null {
+  return (REFUSALS as Readonly<Partial<Record<AnswerRefusal, RefusalName>>>)[refusal] ?? null;
+}
+
 /** `members`: those of the organization; null: not counted. */
 export function questionItemView(item: QuestionItem, members: readonly CountedMember[] | null) {
   const { to, notStarter, needs, votes, assignee, closedAtMs } = item;
+  const refusal = refusalName(item.refusal);
   const warnings = members === null ? [] : warningsOf(item, members);
   return {
     id: item.questionId,
@@ -39,6 +58,8 @@ export function questionItemView(item: QuestionItem, members: readonly CountedMe
     ...(to.length > 0 && { to }),
     ...(notStarter && { not_starter: true }),
     ...(needs > 0 && { needs, votes_given: votes }),
+    ...(item.refusal !== AnswerRefusal.UNSPECIFIED && { may_answer: refusal === null }),
+    ...(refusal !== null && { refusal }),
     ...(warnings.length > 0 && { warnings }),
   };
 }

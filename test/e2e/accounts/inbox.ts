@@ -69,6 +69,8 @@ export function inbox(world: () => AccountWorld): void {
       const path = `/api/questions/${id}`;
       const approve = { answer: { decision: 'approve' } };
       assert.deepEqual(await open(ada, runId), [id]);
+      const refusal = async (as: typeof ada) => (await asked(as, 'GET', path)).body.refusal;
+      assert.deepEqual([await refusal(ada), await refusal(member)], [undefined, 'not_named']);
       const refused = await asked(member, 'POST', `${path}/answer`, approve);
       assert.deepEqual([refused.status, refused.body.error], [403, 'not_an_answerer']);
       // A key is no person.
@@ -80,6 +82,7 @@ export function inbox(world: () => AccountWorld): void {
       const given = await asked(bob, 'POST', `${path}/delegate`, { to: mo.id });
       assert.deepEqual([given.status, given.body.assignee, given.body.votes_given], [200, mo.id, 1]);
       assert.deepEqual(await open(member, runId, '&mine=true'), [id]);
+      assert.equal(await refusal(member), undefined);
       const back = await asked(member, 'POST', `${path}/delegate`, { to: 'bob@acme.example' });
       assert.deepEqual([back.status, back.body.details[0].code], [400, 'delegate_has_delegated']);
 

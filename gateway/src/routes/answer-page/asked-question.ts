@@ -1,5 +1,6 @@
 // A question as its page shows it, and the answer that the page gives.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
+import type { RefusalName } from '../../views/inbox-view.ts';
 
 export interface AskedQuestion {
   readonly orgId: OrgId;
@@ -27,6 +28,8 @@ export interface AskedQuestion {
   readonly votes: readonly GivenAnswer[];
   /** A comment beside the answer is kept. */
   readonly takesComment: boolean;
+  /** Why an answer of its reader would not count; null: it would, or it is decided when the answer comes. */
+  readonly refusal: RefusalName | null;
   /** The accepted answer, as far as it is known. */
   readonly receipt: GivenAnswer | null;
 }

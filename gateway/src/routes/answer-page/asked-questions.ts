@@ -10,6 +10,7 @@ import {
 } from '@methods/proto/scheduler/v1/question_service_pb';
 import type { QuestionCalls } from '../../clients/question-calls.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
+import { refusalName } from '../../views/inbox-view.ts';
 import type { AskedQuestion, GivenAnswer } from './asked-question.ts';
 
 export interface QuestionSources {
@@ -21,13 +22,14 @@ type Names = Pick<ListRecipientsResponse, 'orgName' | 'methodName' | 'timeZone' 
 
 const NAMES_MS = 3_000;
 
-/** Null: it is not kept any more. @throws ServiceError unavailable */
+/** `reader`: a person who signed in. Null: it is not kept any more. @throws ServiceError unavailable */
 export async function readQuestion(
   { questions, registryCalls }: QuestionSources,
   { orgId, questionId }: Pick<AskedQuestion, 'orgId' | 'questionId'>,
+  reader?: Actor,
 ): Promise<AskedQuestion | null> {
   try {
-    const found = await questions.get({ orgId, questionId });
+    const found = await questions.get({ orgId, questionId, ...(reader && { reader }) });
     if (found.item === undefined) throw new ServiceError('internal');
     const { method: methodId } = found.item;
     const names = await registryCalls.accounts.listRecipients({ orgId, methodId }, { timeoutMs: NAMES_MS });
@@ -54,6 +56,7 @@ function shownQuestion(
     takesComment: true,
     state: STATES[item.state] ?? 'open',
     closedAtMs: item.closedAtMs,
+    refusal: refusalName(item.refusal),
     receipt: receipt === undefined ? null : receiptOf(receipt, names),
   };
 }

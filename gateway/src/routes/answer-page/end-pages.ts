@@ -1,11 +1,12 @@
 // The pages that say why there is nothing to answer here: answered, by whom and how, closed, cancelled, over, unknown.
 import type { Form } from '@methods/form/field';
+import type { RefusalName } from '../../views/inbox-view.ts';
 import { answerSentence } from './answer-words.ts';
 import type { AskedQuestion, GivenAnswer, PageVisitor } from './asked-question.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './page-frame.ts';
 import { timeOfDay, timePart } from './page-times.ts';
-import { answerOf, promptPart, votesPart } from './question-head.ts';
+import { answerOf, promptPart, questionHead, votesPart } from './question-head.ts';
 
 /** After the answer was accepted. */
 export function sentPage(question: AskedQuestion, form: Form, given: GivenAnswer): PageContent {
@@ -76,12 +77,21 @@ export function delegatedPage(question: AskedQuestion, name: string): PageConten
   return page(question, 'Handed over', said);
 }
 
-/** The question's rules refuse this visitor's answer. */
-export function notAnAnswererPage(question: AskedQuestion): PageContent {
-  const why = html`<p role="status"><strong>You may not answer this question. Your answer was not used.</strong></p>
-<p>The method lets other people answer it, or not the person who started the run. Ask one of them.</p>`;
-  return { ...page(question, 'You may not answer this question', why), status: 403 };
+/** The question, and why its rules refuse this visitor's answer. */
+export function notAnAnswererPage(question: AskedQuestion, form: Form, status: 200 | 403): PageContent {
+  const why = WHY[question.refusal ?? 'not_named'] ?? OTHERS;
+  const sent = status === 403 ? html` Your answer was not used.` : null;
+  const main = html`<div class="said" role="status"><p><strong>You may not answer this question.</strong>${sent} ${why}</p></div>
+${questionHead(question, form)}`;
+  return { status, title: 'You may not answer this question', about: question.orgName, main };
 }
+
+const OTHERS = 'The method lets other people answer it, or not the person who started the run. Ask one of them.';
+const WHY: Readonly<Partial<Record<RefusalName, string>>> = {
+  viewer: 'Viewers answer only questions that name them. Ask a member.',
+  starter: 'The method excludes the person who started the run. Ask another member.',
+  voted: 'You have answered it already through a link, which answers once.',
+};
 
 /** Its content is only on the organization's devices. */
 export function devicePage(question: AskedQuestion): PageContent {

@@ -232,3 +232,31 @@ test('content that is kept on devices is not asked for here', () => {
   const page = new Visitor(askedQuestion({ formJson: '', prompt: '', show: [] })).look();
   match(page.text, /A question waits on the run run_/);
 });
+
+test('a person who may not answer reads the question and why, without a form, and a post sends nothing', async () => {
+  const why = {
+    viewer: /Viewers answer only questions that name them/,
+    starter: /excludes the person who started the run/,
+    not_named: /lets other people answer it/,
+    voted: /answered it already through a link/,
+  } as const;
+  const visitor = { ...RECIPIENT, linkRecipient: null };
+  for (const [refusal, words] of Object.entries(why)) {
+    const ada = new Visitor(askedQuestion({ refusal: refusal as keyof typeof why }), { visitor });
+    const page = ada.look();
+    match(page.text, /Refund 250 EUR to ord_7f3\?/);
+    match(page.text, words);
+    equal(/<form|radio/.test(page.html), false);
+    equal(ada.page.status, 200);
+    const form = await new Visitor(askedQuestion(), { visitor })
+      .look()
+      .choose('/decision', 'Approve')
+      .press('Continue');
+    await page.post([...form.controls, ['do', 'send']]);
+    deepEqual([ada.last?.status, ada.sent], [403, []]);
+  }
+  const ada = new Visitor(askedQuestion({ needs: 2 }), { visitor });
+  ada.refusal = new ServiceError('vote_final');
+  const check = await ada.look().choose('/decision', 'Approve').press('Continue');
+  match((await check.press('Send answer')).text, /Your answer was not used\. You have answered it already/);
+});

@@ -46,12 +46,17 @@ export function shownPage(visit: PageVisit, show: string | undefined): PageConte
   if (ended !== null) return ended;
   const value = show !== undefined && /^\d{1,3}$/.test(show) ? question.show[Number(show)] : undefined;
   if (value !== undefined) return { status: 200, title: value.path, about: question.orgName, main: wholeValue(value) };
+  if (question.refusal !== null) return notAnAnswererPage(question, form, 200);
   return formPage(question, form, { ...unfilled(visit, form), typed: typedValues(form) });
 }
 
 export async function postedPage(visit: PageVisit, posted: Posted): Promise<PageContent> {
-  const form = formOf(visit.question);
-  return endOf(visit, form) ?? (await new Post(visit, form, posted).page());
+  const { question } = visit;
+  const form = formOf(question);
+  const ended = endOf(visit, form);
+  if (ended !== null) return ended;
+  if (question.refusal !== null) return notAnAnswererPage(question, form, 403);
+  return await new Post(visit, form, posted).page();
 }
 
 class Post {
@@ -146,9 +151,12 @@ class Post {
         return endPage(question, form, { ...visit.visitor, state: 'ended' });
       }
       case 'vote_final':
+        if (visit.visitor.linkRecipient === null) {
+          return notAnAnswererPage({ ...(await visit.again()), refusal: 'voted' }, form, 403);
+        }
         return endPage(await visit.again(), form, { ...visit.visitor, state: 'used' });
       case 'not_an_answerer':
-        return notAnAnswererPage(visit.question);
+        return notAnAnswererPage(visit.question, form, 403);
       case 'unavailable':
         return this.confirmPage(NOT_SENT, 503);
       case 'rate_limited':

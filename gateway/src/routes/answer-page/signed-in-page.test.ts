@@ -4,9 +4,10 @@ import { after, before, beforeEach, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { AnswerChannel } from '@methods/proto/run/v1/run_pb';
+import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import {
   type AnswerQuestionRequest,
+  AnswerRefusal,
   type DelegateQuestionRequest,
   GetQuestionResponseSchema,
   QuestionState,
@@ -27,6 +28,7 @@ let adaId: string;
 let orgId: string;
 let answers: AnswerQuestionRequest[];
 let delegations: DelegateQuestionRequest[];
+let readers: (Actor | undefined)[];
 let whole: object;
 
 before(async () => {
@@ -47,6 +49,7 @@ after(async () => {
 beforeEach(() => {
   answers = [];
   delegations = [];
+  readers = [];
   const form = { type: 'object', required: ['ok'], properties: { ok: { type: 'boolean' } } };
   const item = {
     questionId,
@@ -62,6 +65,7 @@ beforeEach(() => {
   const run = { runId, method: `wf_${'0'.repeat(26)}` } as const;
   node.questions.answer({
     getQuestion: (request) => {
+      readers.push(request.reader);
       if (request.questionId !== questionId || request.orgId !== orgId) throw new ServiceError('not_found');
       return create(GetQuestionResponseSchema, whole as MessageInitShape<typeof GetQuestionResponseSchema>);
     },
@@ -118,6 +122,15 @@ test('a person answers in the Inbox as themselves, with a comment, after a confi
     ['{"ok":true}', 'As agreed.', AnswerChannel.INBOX, adaId, 'ada@acme.example', 'viewer'],
   );
   match(await (await open(ada)).text(), /Answered: <bdi>Yes<\/bdi>/);
+});
+
+test('a person who may not answer sees why before any form', async () => {
+  const { item } = whole as { item: object };
+  whole = { ...whole, item: { ...item, refusal: AnswerRefusal.STARTER } };
+  const text = await (await open(ada)).text();
+  match(text, /You may not answer this question\..*excludes the person who started the run/s);
+  doesNotMatch(text, /<form/);
+  equal(readers.at(-1)?.personId, adaId);
 });
 
 test('a post from another site sends nothing, also with the cookie', async () => {

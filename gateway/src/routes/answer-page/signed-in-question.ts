@@ -32,7 +32,7 @@ export async function openSignedIn(
   const { orgId } = callerOf(request);
   const named = { orgId, questionId };
   const actor = actorOf(request);
-  const read = async () => (await readQuestion(parts, named)) ?? missing();
+  const read = async () => (await readQuestion(parts, named, actor)) ?? missing();
   const question = await read();
   await runShown(request, parts, question.runId);
   const changed = { targetId: question.runId };

@@ -104,7 +104,7 @@ export function addQuestionRoutes(scope: FastifyInstance, parts: InboxRouteParts
 /** The whole question as JSON, recorded as a view of its run. */
 async function questionShown(parts: InboxRouteParts, request: FastifyRequest, questionId: QuestionId): Promise<string> {
   const { orgId } = callerOf(request);
-  const found = await parts.questions.get({ orgId, questionId });
+  const found = await parts.questions.get({ orgId, questionId, reader: actorOf(request) });
   const { item } = found;
   if (item === undefined) throw new ServiceError('internal');
   await runShown(request, parts, item.runId);

@@ -2,7 +2,7 @@
 
 import { Party, Question, Receipt } from '@methods/api/question';
 import { Type } from 'typebox';
-import { STATE_NAMES } from '../../views/inbox-view.ts';
+import { REFUSAL_NAMES, type RefusalName, STATE_NAMES } from '../../views/inbox-view.ts';
 import { PageFields } from '../page-query.ts';
 import { Finding } from '../reply-schemas.ts';
 import { AnswerRunBody } from '../runs/run-schemas.ts';
@@ -64,6 +64,21 @@ const itemFields = {
   not_starter: Type.Optional(Type.Boolean()),
   needs: Type.Optional(Type.Integer({ description: 'So many different people have to give the same answer.' })),
   votes_given: Type.Optional(Type.Integer({ description: 'With needs: people who have answered.' })),
+  may_answer: Type.Optional(
+    Type.Boolean({
+      description: 'An answer of the caller would count. Absent: a part of an earlier release is running.',
+    }),
+  ),
+  refusal: Type.Optional(
+    Type.Unsafe<RefusalName>({
+      type: 'string',
+      enum: REFUSAL_NAMES,
+      description:
+        'Why it would not. viewer: a viewer whom the question does not name; starter: the caller started the run; ' +
+        'not_named: the question names other people; voted: the caller has answered through a link, which answers ' +
+        'once; closed: it is no longer open; program: only people may answer.',
+    }),
+  ),
   warnings: Type.Optional(
     Type.Array(Finding, { description: 'too_few_people: fewer members may answer than are needed.' }),
   ),

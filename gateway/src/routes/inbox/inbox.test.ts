@@ -16,6 +16,7 @@ import {
 } from '@methods/proto/run/v1/run_pb';
 import {
   type AnswerQuestionRequest,
+  AnswerRefusal,
   type AssignQuestionRequest,
   type DelegateQuestionRequest,
   type GetQuestionResponse,
@@ -117,6 +118,23 @@ test('an open question is listed with its deadline, its assignee and where it is
   const { assignee, to, not_starter: notStarter } = body.items[1];
   assert.deepEqual([assignee, to, notStarter], ['usr_1', ['ann@example.com', 'admin'], true]);
   assert.deepEqual([lists[0]?.limit, lists[0]?.cursor], [2, 'abc']);
+});
+
+test('each question says whether its reader may answer it, and why not', async () => {
+  const said = async (refusal: AnswerRefusal) => {
+    items = [item({ refusal })];
+    whole = { ...whole, item: item({ refusal }) };
+    const [listed] = (await ada('GET', '/api/inbox')).body.items;
+    const { may_answer: mayAnswer, refusal: why } = (await ada('GET', at(''))).body;
+    assert.deepEqual([listed.may_answer, listed.refusal], [mayAnswer, why]);
+    return [mayAnswer, why];
+  };
+  assert.deepEqual(await said(AnswerRefusal.NONE), [true, undefined]);
+  assert.deepEqual(await said(AnswerRefusal.STARTER), [false, 'starter']);
+  assert.deepEqual(await said(AnswerRefusal.NOT_NAMED), [false, 'not_named']);
+  // A node of the release before.
+  assert.deepEqual(await said(AnswerRefusal.UNSPECIFIED), [undefined, undefined]);
+  assert.deepEqual([lists[0]?.reader?.personId, lists[0]?.reader?.email], [adaId, 'ada@acme.example']);
 });
 
 test('a list is selected by the caller, an assignee, a method, a time and an answerer', async () => {

@@ -69,7 +69,10 @@ export async function inboxPage(request: FastifyRequest, parts: InboxRouteParts,
   const { orgId } = callerOf(request);
   const filter = filterOf(request, query);
   if (filter === null) return { items: [], next_cursor: null };
-  const { questions: items, nextCursor } = await parts.questions.list({ orgId, filter, ...pageRequest(query) });
+  const { questions: items, nextCursor } = await parts.questions.list({
+    ...{ orgId, filter, reader: actorOf(request) },
+    ...pageRequest(query),
+  });
   const members = await membersFor(parts, request, items);
   return { items: items.map((item) => questionItemView(item, members)), next_cursor: nextCursor || null };
 }

@@ -9,8 +9,9 @@ import { CommandError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { askOnTerminal } from '../question/ask-on-terminal.ts';
+import { type ForReader, refuseForOthers } from '../question/for-others.ts';
 import { fittingAnswer } from '../question/given-answer.ts';
-import { answerPath, getRun, isFinished, namingValues } from '../runs/server-run.ts';
+import { answerPath, answersAsPerson, getRun, isFinished, namingValues } from '../runs/server-run.ts';
 import { showVotes } from '../runs/show-answers.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
@@ -39,6 +40,9 @@ export async function answerOnServer(
   }
   const question = questionOf(run);
   if (option === undefined && !output.interactive) return showRunEnd(run, output);
+  if (option === undefined && answersAsPerson(api)) {
+    refuseForOthers(await api.get<ForReader>(`/api/questions/${encodeURIComponent(question.id)}`));
+  }
   const formShown = `methods answer ${runId}`;
   const answer = await answerTo(question, line, context, formShown);
   if (answer === null) {

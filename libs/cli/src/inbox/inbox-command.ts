@@ -12,6 +12,7 @@ import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { INBOX_WORDS } from '../help-words.ts';
+import { refuseForOthers } from '../question/for-others.ts';
 import { namingValues } from '../runs/server-run.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page, Query, ServerApi } from '../server/server-api.ts';
@@ -132,6 +133,7 @@ async function answer(line: CommandLine, context: CommandContext, questionId: st
     });
   }
   if (line.text('answer') === undefined && !output.interactive) return show(line, context, questionId);
+  refuseForOthers(whole);
   const formShown = `methods inbox show ${questionId}`;
   const given = await answerTo(question, line, context, formShown);
   if (given === null) {

@@ -1,19 +1,18 @@
 // A question on a server: its shape, and how it is shown.
 
 import type { Question, Receipt } from '@methods/api/question';
+import { type ForReader, refusalWords } from '../question/for-others.ts';
 import { showForm, showQuestion } from '../question/show-question.ts';
 import { partyWords, showAnswers, showVotes } from '../runs/show-answers.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { timeOf } from '../terminal/time-of.ts';
 
-export interface InboxItem {
-  readonly id: string;
+export interface InboxItem extends ForReader {
   readonly run_id: string;
   readonly method: string;
   readonly step: string;
   readonly prompt: string;
-  readonly state: 'open' | 'answered' | 'expired' | 'cancelled';
   readonly asked_at: string | null;
   readonly deadline_at: string | null;
   readonly closed_at?: string | null;
@@ -31,8 +30,9 @@ export interface WholeQuestion extends InboxItem {
 }
 
 /** The prompt, and how many of the people have answered. */
-export function promptWords({ prompt, needs, votes_given: votes = 0 }: InboxItem): string {
-  return needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
+export function promptWords({ prompt, needs, votes_given: votes = 0, may_answer: mayAnswer }: InboxItem): string {
+  const words = needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
+  return mayAnswer === false ? `(for others) ${words}` : words;
 }
 
 /** `names`: of the person that it is given to, by id. */
@@ -47,6 +47,8 @@ export function showWhole(whole: WholeQuestion, names: ReadonlyMap<string, strin
   for (const { from, to } of question?.delegations ?? []) {
     output.line(`  ${plainText(`delegated by ${partyWords(from)} to ${partyWords(to)}`)}`);
   }
+  const refusal = refusalWords(whole);
+  if (refusal !== null) output.line(output.paint('yellow', `  ${refusal}`));
   for (const { message } of whole.warnings ?? []) output.line(output.paint('yellow', `  ${plainText(message)}`));
   if (question !== undefined) {
     showQuestion(question, output);

@@ -25,8 +25,11 @@ export function runPath(runId: string): string {
 
 /** Where an answer goes: people's answers as those of the person, where one is known. */
 export function answerPath(api: ServerApi, runId: string): string {
-  const isPerson = api.credentialKind(PEOPLES_RUNS) !== 'none';
-  return `${isPerson ? PEOPLES_RUNS : RUNS}/${encodeURIComponent(runId)}/answer`;
+  return `${answersAsPerson(api) ? PEOPLES_RUNS : RUNS}/${encodeURIComponent(runId)}/answer`;
+}
+
+export function answersAsPerson(api: ServerApi): boolean {
+  return api.credentialKind(PEOPLES_RUNS) !== 'none';
 }
 
 /** A server would answer that the run does not exist, which is misleading. @throws UsageError */

@@ -12,7 +12,7 @@ import type { ValueThreads } from '@methods/value-threads/value-threads';
 import { LRUCache } from 'lru-cache';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
-import { mayAnswer } from '../run/question.ts';
+import { mayAnswer } from '../run/answerers.ts';
 import type { AnswerChecksOf, OpenQuestion } from '../run/run.ts';
 import { channelName, partyOf } from '../wire/question-message.ts';
 import type { RunViewMessage } from '../wire/run-message.ts';

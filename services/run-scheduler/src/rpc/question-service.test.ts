@@ -8,6 +8,7 @@ import { readerRole } from '@methods/postgres/reader-role';
 import { AnswerChannel, Answerer } from '@methods/proto/run/v1/run_pb';
 import {
   AnswerQuestionRequestSchema,
+  AnswerRefusal,
   AssignQuestionRequestSchema,
   CountQuestionsRequestSchema,
   DelegateQuestionRequestSchema,
@@ -104,9 +105,11 @@ describe('questions', () => {
   const listed = async (filter = {}) => (await list(filter)).questions?.map(({ questionId }) => questionId);
   const count = async (filter = {}) =>
     rpc.handlers.countQuestions(create(CountQuestionsRequestSchema, { orgId, filter }), {} as never);
-  const get = async (questionId: string, org = orgId) =>
+  const get = async (questionId: string, org = orgId, reader: Party = ann) =>
     rpc.handlers.getQuestion(
-      create(GetQuestionRequestSchema, { orgId: org, questionId: questionId as QuestionId }),
+      create(GetQuestionRequestSchema, {
+        ...{ orgId: org, questionId: questionId as QuestionId, reader: partyMessage(reader) },
+      }),
       {} as never,
     );
   const assign = async (questionId: QuestionId, assignee: Party | null, by: Party = ann, org = orgId) =>
@@ -247,6 +250,23 @@ describe('questions', () => {
     await assert.rejects(assign(questionId, ann, eve), code('not_an_answerer'));
     await assert.rejects(list({ assignees: ['usr_a'], unassigned: true }), code('invalid_request'));
     await assert.rejects(list({ assignees: Array(11).fill('usr_a') }), code('invalid_request'));
+  });
+
+  test('a question and its list say before the answer whether it would count', async () => {
+    const { questionId } = await asks({ needs: { count: 2, on: [] }, notStarter: true }, { starter: ben });
+    const refusals = async (reader: Party) => {
+      const { item } = await get(questionId, orgId, reader);
+      const { questions = [] } = await list({}, { reader: partyMessage(reader) });
+      return [item, ...questions].map((one) => AnswerRefusal[one?.refusal ?? 0]);
+    };
+    assert.deepEqual(await refusals(ben), ['STARTER', 'STARTER']);
+    await delegate(questionId, eve);
+    assert.deepEqual(await refusals(eve), ['NONE', 'NONE']);
+    assert.equal((await list()).questions?.[0]?.refusal, AnswerRefusal.UNSPECIFIED);
+    await db.sql`update scheduler.questions set answerers_json = null where question_id = ${questionId}`;
+    assert.deepEqual(await refusals(ben), ['STARTER', 'UNSPECIFIED'], 'an earlier node wrote the row');
+    for (const person of [eve, cat]) await answer(questionId, { ok: true }, person);
+    assert.deepEqual(await refusals(cat), ['CLOSED']);
   });
 
   test('who is given a question may answer it, and it does not come back', async () => {

@@ -8,6 +8,7 @@ import { storageFault } from '@methods/postgres/database-fault';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import {
   type AnswerQuestionRequest,
+  AnswerRefusal,
   type AssignQuestionRequest,
   type CountQuestionsRequest,
   type CountQuestionsResponseSchema,
@@ -22,6 +23,7 @@ import {
 } from '@methods/proto/scheduler/v1/question_service_pb';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunOwners } from '../bus/run-owners.ts';
+import { type Answerers, answerersOf, answerRefusal, type AnswerRefusal as RefusalName } from '../run/answerers.ts';
 import type { Party } from '../run/party.ts';
 import type { QuestionFinder } from '../store/question-finder.ts';
 import {
@@ -32,7 +34,7 @@ import {
   type QuestionLists,
   type QuestionPlace,
 } from '../store/question-lists.ts';
-import type { PeopleOfQuestion, QuestionState as StateName } from '../store/question-rows.ts';
+import { answerersOfRow, type PeopleOfQuestion, type QuestionState as StateName } from '../store/question-rows.ts';
 import { partyMessage, partyOf, questionMessage, receiptMessage } from '../wire/question-message.ts';
 import { answererNumber } from '../wire/run-message.ts';
 import type { AnswerRuns } from './answer-run.ts';
@@ -63,12 +65,14 @@ export class QuestionRpc {
     answerQuestion: (request) => this.answer(request),
   };
 
-  private async get({ orgId, questionId }: GetQuestionRequest) {
+  private async get({ orgId, questionId, reader }: GetQuestionRequest) {
     const found = isId('q', questionId) ? await this.options.finder.find(orgId, questionId) : null;
     if (found === null) throw missing();
     const { listed, state, closedAtMs, question, receipt, starter, metadata } = found;
+    const answerers = question === null ? null : answerersOf({ starter }, question);
+    const refusal = state === 'open' ? refusalOf(answerers, partyOf(reader)) : AnswerRefusal.CLOSED;
     return {
-      item: questionItem(listed, state, closedAtMs),
+      item: questionItem(listed, refusal, state, closedAtMs),
       ...(question && { question: questionMessage(question) }),
       ...(receipt && { receipt: receiptMessage(receipt) }),
       ...(starter && { starter: partyMessage(starter) }),
@@ -133,9 +137,25 @@ const STATE: Record<StateName, QuestionState> = {
   cancelled: QuestionState.CANCELLED,
 };
 
+const REFUSAL: Record<RefusalName, AnswerRefusal> = {
+  viewer: AnswerRefusal.VIEWER,
+  program: AnswerRefusal.PROGRAM,
+  starter: AnswerRefusal.STARTER,
+  not_named: AnswerRefusal.NOT_NAMED,
+  voted: AnswerRefusal.VOTED,
+};
+
+/** Unspecified where the reader or the people are unknown. */
+function refusalOf(answerers: Answerers | null, reader: Party | null): AnswerRefusal {
+  if (answerers === null || reader === null) return AnswerRefusal.UNSPECIFIED;
+  const refusal = answerRefusal(answerers, reader);
+  return refusal === null ? AnswerRefusal.NONE : REFUSAL[refusal];
+}
+
 /** Converts questions of lists to messages. */
 function questionItem(
   row: ListedQuestion,
+  refusal: AnswerRefusal,
   state: StateName = 'open',
   closedAtMs: number | null = null,
 ): MessageInitShape<typeof QuestionItemSchema> {
@@ -156,11 +176,12 @@ function questionItem(
     escalateTo: [...(people?.escalateTo ?? [])],
     votes: row.votes,
     closedAtMs: closedAtMs ?? 0,
+    refusal,
   };
 }
 
 /** Unspecified: either. */
-function answerersOf(answerBy: Answerer): readonly AnswererName[] {
+function answererNames(answerBy: Answerer): readonly AnswererName[] {
   switch (answerBy) {
     case Answerer.APPLICATION:
       return ['application'];
@@ -182,15 +203,16 @@ const ASSIGNEES_MAX = 10;
 async function listQuestions(
   lists: Pick<QuestionLists, 'page'>,
   turns: Pick<RestedTurns, 'run'>,
-  { orgId, filter, cursor, limit }: ListQuestionsRequest,
+  { orgId, filter, cursor, limit, reader }: ListQuestionsRequest,
 ): Promise<MessageInitShape<typeof ListQuestionsResponseSchema>> {
   const selected = filterOf(orgId, filter);
   const after = cursor === '' ? null : placeOf(cursor, selected);
   const page = () => lists.page(selected, after, Math.min(limit || LIMIT_DEFAULT, LIMIT_MAX));
   // Such a page costs no more than reading a run.
   const { questions, next } = isOneRange(selected) ? await page() : await turns.run(orgId, page);
+  const by = partyOf(reader);
   return {
-    questions: questions.map((question) => questionItem(question)),
+    questions: questions.map((question) => questionItem(question, refusalOf(answerersOfRow(question), by))),
     nextCursor: next === null ? '' : cursorOf(next),
   };
 }
@@ -214,7 +236,7 @@ function filterOf(orgId: OrgId, filter: FilterMessage | undefined): QuestionFilt
   const chosen = assignees.filter((assignee) => assignee !== '');
   return {
     orgId,
-    answerBy: answerersOf(answerBy),
+    answerBy: answererNames(answerBy),
     assignees: unassigned ? [''] : chosen.length > 0 ? chosen : null,
     method,
     dueBeforeMs: dueBeforeMs > 0 ? Math.ceil(dueBeforeMs) : null,

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { mayAnswer } from './answerers.ts';
 import { isSamePerson, type Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
-import { mayAnswer, timerOf } from './question.ts';
+import { timerOf } from './question.ts';
 import {
   answer,
   cancel,

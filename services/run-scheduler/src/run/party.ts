@@ -17,6 +17,9 @@ export interface Party {
   readonly client?: string;
 }
 
+/** What one person is known by. */
+export type Named = Pick<Party, 'personId' | 'email' | 'linkRecipient'>;
+
 export type Role = 'admin' | 'member' | 'viewer';
 
 /** The lowest first: each may do all that the ones before it may. */
@@ -29,13 +32,13 @@ export function isPerson({ personId, email, linkRecipient }: Party): boolean {
 }
 
 /** The same person by id, or by a verified address: a member with the recipient's address is the recipient. */
-export function isSamePerson(a: Party, b: Party): boolean {
+export function isSamePerson(a: Named, b: Named): boolean {
   if (a.personId !== '' && a.personId === b.personId) return true;
   const addresses = addressesOf(b);
   return addressesOf(a).some((address) => addresses.includes(address));
 }
 
-export function addressesOf({ email, linkRecipient }: Party): string[] {
+export function addressesOf({ email, linkRecipient }: Pick<Named, 'email' | 'linkRecipient'>): string[] {
   return [email, linkRecipient].filter((address) => address !== '');
 }
 

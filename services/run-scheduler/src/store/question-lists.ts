@@ -38,6 +38,7 @@ export interface ListedQuestion {
   readonly due_at_ms: number | null;
   readonly assignee: string;
   readonly people_json: string | null;
+  readonly answerers_json: string | null;
   readonly votes: number;
 }
 
@@ -155,7 +156,7 @@ function rowsOf(
 ): Promise<ListedQuestion[]> {
   return sql<ListedQuestion[]>`
     select question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms::float8, due_at_ms::float8, assignee,
-      people_json, votes
+      people_json, answerers_json, votes
     from scheduler.questions q
     where ${range(sql, branch, after, reach)} ${rest(sql, branch)} ${order(sql, branch)} limit ${limit}`;
 }
@@ -235,8 +236,8 @@ function pageOf(
 ): QuestionPage {
   let bytes = 0;
   let shown = 0;
-  for (const { people_json: people } of rows) {
-    bytes += people === null ? 0 : Buffer.byteLength(people);
+  for (const { people_json: people, answerers_json: more } of rows) {
+    bytes += Buffer.byteLength(people ?? '') + Buffer.byteLength(more ?? '');
     if (shown === limit || (shown > 0 && bytes > PEOPLE_BYTES_MAX)) break;
     shown++;
   }

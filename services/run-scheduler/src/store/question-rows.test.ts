@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { answerersOf } from '../run/answerers.ts';
+import { openQuestionOf } from '../run/question.ts';
 import { answer, ask, cancel, claim, expireQuestion, person } from '../run/run.fixture.ts';
-import type { Run } from '../run/run.ts';
+import type { OpenQuestion, Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
+import { answerersOfRow, questionColumns, questionRowsOf } from './question-rows.ts';
 import { decide, newFacts, startOf, TestStore } from './run-store.fixture.ts';
 
 let db: TestStore;
@@ -69,4 +72,28 @@ test('the questions of an earlier release are listed after the upgrade; one that
   assert.equal((await db.sql`select from scheduler.questions`).length, 1);
   await db.tell(odd, { ...answer(`q_${odd.facts.runId}`, 'd'), by: person('ben') });
   assert.equal((await rowOf(odd)).state, 'answered');
+});
+
+test('an open row keeps who may answer, as the run decides it', async () => {
+  const [ann, starter] = [person('ann'), person('starter')];
+  const rules = { to: ['ann@example.com'], notStarter: true, needs: { count: 2, on: [] } };
+  const escalate = { afterMs: 1, to: ['viewer'] };
+  const policy = { ...rules, remindMs: [], escalate, timeoutAnswerJson: null };
+  const before = await asked();
+  const question = openQuestionOf(before) ?? assert.fail();
+  const delegation = { from: ann, to: person('eve', 'viewer'), atMs: 1 };
+  const vote = { by: { ...ann, linkRecipient: ann.email }, answerJson: '{}', atMs: 1, channel: null, comment: '' };
+  for (const more of [
+    {},
+    { policy },
+    { policy: { ...policy, ...{ to: [], notStarter: false, needs: null } }, escalatedAtMs: 1 },
+    { delegations: [delegation] },
+    { policy, delegations: [delegation], escalatedAtMs: 1, votes: [vote] },
+  ] satisfies Partial<OpenQuestion>[]) {
+    const after = { ...before, facts: { ...before.facts, starter }, question: { ...question, ...more } } as Run;
+    const [row = assert.fail()] = questionRowsOf({ before: null, after, epoch: 1, effects: [] } as never);
+    const column = (name: string) => questionColumns.find((each) => each.name === name)?.value(row) as string | null;
+    const kept = { people_json: column('people_json'), answerers_json: column('answerers_json') };
+    assert.deepEqual(answerersOfRow(kept), answerersOf(after.facts, openQuestionOf(after) ?? assert.fail()));
+  }
 });

@@ -1,5 +1,6 @@
 // The rows of questions as a change of their run leaves them: asked, changed or closed. Most changes have none.
-import { endOf, isForPeople, openQuestionOf, type QuestionEnd } from '../run/question.ts';
+import { type Answerers, answerersOf, isForPeople } from '../run/answerers.ts';
+import { endOf, openQuestionOf, type QuestionEnd } from '../run/question.ts';
 import { type Receipt, shortPrompt } from '../run/receipt.ts';
 import type { OpenQuestion, Run } from '../run/run.ts';
 import type { Column } from './array-literal.ts';
@@ -24,7 +25,14 @@ export interface PeopleOfQuestion {
   readonly escalateTo?: readonly string[];
 }
 
+/** What the rules about answers read beside `PeopleOfQuestion`. */
+type MoreAnswerers = Omit<Answerers, 'to' | 'notStarter' | 'needs'>;
+
 const NONE: readonly QuestionRow[] = [];
+const EVERY_MEMBER: Answerers = {
+  ...{ to: [], notStarter: false, needs: 0 },
+  ...{ starter: null, escalatedTo: [], delegates: [], voted: [] },
+};
 
 export function questionRowsOf({ before, after }: RunChange): readonly QuestionRow[] {
   const was = openQuestionOf(before);
@@ -57,6 +65,7 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   { name: 'due_at_ms', type: 'bigint', value: (r) => r.question.deadlineAtMs && ms(r.question.deadlineAtMs) },
   { name: 'assignee', type: 'text', value: (r) => r.question.assignee ?? '' },
   { name: 'people_json', type: 'text', value: (r) => peopleJson(r.question) },
+  { name: 'answerers_json', type: 'text', value: (r) => answerersJson(r) },
   { name: 'votes', type: 'integer', value: (r) => r.question.votes?.length ?? 0 },
   { name: 'state', type: 'text', value: (r) => r.state },
   { name: 'closed_at_ms', type: 'bigint', value: (r) => (r.state === 'open' ? null : ms(r.run.stateSinceMs)) },
@@ -80,6 +89,25 @@ function peopleJson(question: OpenQuestion): string | null {
     ...(escalateTo.length > 0 && { escalateTo }),
   };
   return JSON.stringify(people);
+}
+
+/** Null where every member may answer: most rows. A closed question gets no answers. */
+function answerersJson({ run: { facts }, question, state }: QuestionRow): string | null {
+  if (state !== 'open') return null;
+  const { to: _, notStarter: __, needs: ___, ...more } = answerersOf(facts, question);
+  const isPlain = more.escalatedTo.length === 0 && more.delegates.length === 0;
+  return isPlain && !isForPeople(question) ? null : JSON.stringify(more satisfies MoreAnswerers);
+}
+
+/** The answerers of an open question's row; null: a node of an earlier release wrote it, and kept too little. */
+export function answerersOfRow(row: {
+  readonly people_json: string | null;
+  readonly answerers_json: string | null;
+}): Answerers | null {
+  if (row.answerers_json === null) return row.people_json === null ? EVERY_MEMBER : null;
+  const { to, notStarter, needs } =
+    row.people_json === null ? EVERY_MEMBER : (JSON.parse(row.people_json) as PeopleOfQuestion);
+  return { to, notStarter, needs, ...(JSON.parse(row.answerers_json) as MoreAnswerers) };
 }
 
 /** Postgres keeps no NUL in a text; in JSON it is escaped. */

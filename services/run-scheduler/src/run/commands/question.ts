@@ -1,10 +1,11 @@
 // The commands on a run that waits: answer, assign and delegate its question, and the times of the question. The run
 // leaves `waiting` by an answer, at the deadline or by a cancel.
 
+import { isForPeople, isStarter, mayAnswer } from '../answerers.ts';
 import { changed, type Decision, type Effect, refused, unchanged } from '../decision.ts';
 import { askedBy, closeQuestion, endingAgain, leave, newSteps, toFailed, WORKER_WAIT_MS, withStep } from '../moves.ts';
 import { hasRole, isPerson, isSamePerson, type Party } from '../party.ts';
-import { dueTimer, isForPeople, isStarter, mayAnswer, remindersDue } from '../question.ts';
+import { dueTimer, remindersDue } from '../question.ts';
 import { countVote, type GivenAnswer, receiptOf, type Vote, withReceipt } from '../receipt.ts';
 import type { OpenQuestion, QueuedRun, Run, WaitingRun } from '../run.ts';
 import type { AnswerRun, AssignQuestion, DelegateQuestion, ExpireQuestion } from '../run-command.ts';
