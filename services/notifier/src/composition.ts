@@ -1,7 +1,7 @@
 // The notifier, read from top to bottom: what it asks the registry, how it sends one webhook, who sends what when, who
 // listens to whom, and the order of start and stop.
 import { systemClock } from '@methods/base/clock';
-import type { KeyId, OrgId, UserId } from '@methods/base/ids';
+import type { KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
@@ -22,6 +22,7 @@ import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
 import { publishTries } from './bus/tried-deliveries.ts';
 import { answerAddress } from './chat/answer-address.ts';
+import { askChatContext, methodOf } from './chat/chat-context.ts';
 import { chatMessage } from './chat/chat-message.ts';
 import { composeMail, noMail } from './compose-mail.ts';
 import type { Config } from './config.ts';
@@ -84,10 +85,13 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     return member?.disabledAtMs === 0;
   };
   const askTargets = (orgId: OrgId) => askEndpointTargets(endpointCalls, orgId, REGISTRY_TIMEOUT_MS);
+  const askContext = (orgId: OrgId, methodId: MethodId) =>
+    askChatContext(accounts, orgId, methodId, REGISTRY_TIMEOUT_MS);
   const endpoints = new RegistryAnswers({ ask: askTargets, clock });
   const hosts = new RegistryAnswers({ ask: askHosts, clock });
   const access = new RegistryAnswers({ ask: askAccess, clock });
   const secrets = new RegistryAnswers({ ask: askSecret, clock });
+  const chatContexts = new RegistryAnswers({ ask: askContext, clock });
   const retention = new RetentionDays({ ask: askDays, clock });
 
   // One try of a webhook.
@@ -99,8 +103,11 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     policy: config.webhookUrls,
     secrets,
     endpoints,
-    chatMessage: async (delivery, format, name) =>
-      chatMessage(delivery, format, await answerAddress(chatLinks, delivery, name)),
+    async chatMessage(delivery, format, name) {
+      const context = await chatContexts.get(delivery.orgId, methodOf(delivery));
+      const answerUrl = await answerAddress(chatLinks, delivery, name);
+      return chatMessage(delivery, format, context, answerUrl, clock.wallMs());
+    },
     hosts,
     resolve: resolver.resolve,
     places: new AddressPlaces({ ...ADDRESS_PLACES, clock }),

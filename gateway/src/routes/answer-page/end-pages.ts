@@ -1,11 +1,12 @@
 // The pages that say why there is nothing to answer here: answered, by whom and how, closed, cancelled, over, unknown.
+import { timeOfDay } from '@methods/base/zoned-time';
 import type { Form } from '@methods/form/field';
 import type { RefusalName } from '../../views/inbox-view.ts';
 import { answerSentence } from './answer-words.ts';
 import type { AskedQuestion, GivenAnswer, PageVisitor } from './asked-question.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './page-frame.ts';
-import { timeOfDay, timePart } from './page-times.ts';
+import { timePart } from './page-times.ts';
 import { answerOf, promptPart, questionHead, votesPart } from './question-head.ts';
 
 /** After the answer was accepted. */

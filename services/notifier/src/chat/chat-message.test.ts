@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chatMessage } from './chat-message.ts';
 
+const NOW_MS = Date.parse('2026-11-24T10:00:00.000Z');
+const CONTEXT = { methodName: 'approve-refund', timeZone: 'Europe/Vienna', contentOnDevices: false };
 const LINK = 'https://methods.example/a/x?y=<z>';
 const HOSTILE = '<!channel> <https://evil.example|click> & *bold* _it_ `code` [a](https://evil.example) \u202e\u0007';
 
@@ -15,8 +17,8 @@ function question(more: object = {}) {
   return { step: 'approve', prompt: 'Approve?', show, deadline_at: '2026-11-25T10:00:00.000Z', ...more };
 }
 
-function message(format: 'slack' | 'teams', more: object, link: string | null = LINK) {
-  return JSON.parse(chatMessage({ body: bodyOf(more) }, format, link).body.toString());
+function message(format: 'slack' | 'teams', more: object, link: string | null = LINK, context = CONTEXT) {
+  return JSON.parse(chatMessage({ body: bodyOf(more) }, format, context, link, NOW_MS).body.toString());
 }
 
 const texts = (value: unknown): string[] => {
@@ -35,7 +37,9 @@ test('Slack gets blocks with the question, what it shows, its deadline and a but
     ['section', 'section', 'section', 'actions'],
   );
   assert.equal(blocks[3].elements[0].url, LINK);
-  assert.ok(texts(blocks).includes('*Answer by*\n2026-11-25 10:00 UTC'));
+  assert.ok(texts(blocks).includes('*Method*\napprove-refund'));
+  const deadline = texts(blocks).find((text) => text.startsWith('*Answer by*'));
+  assert.match(String(deadline), /\nWed 25 Nov, 11:00 (CET|GMT\+1) \(10:00 UTC\)$/);
 });
 
 test('Teams gets an adaptive card with the same, and the button opens the answer page', () => {
@@ -79,7 +83,8 @@ test('the longest texts stay below what the chats take', () => {
   for (const one of texts(blocks)) assert.ok(one.length <= 2_000 || !one.startsWith('*'), String(one.length));
   for (const one of texts(blocks)) assert.ok(one.length <= 3_000 && !one.endsWith('&am'), String(one.length));
   for (const format of ['slack', 'teams'] as const) {
-    const bytes = chatMessage({ body: bodyOf(more) }, format, LINK).body.length;
+    const bytes = chatMessage({ body: bodyOf(more) }, format, { ...CONTEXT, methodName: long }, LINK, NOW_MS).body
+      .length;
     assert.ok(bytes < 28_000, `${format}: ${bytes} bytes`);
   }
 });
@@ -111,4 +116,20 @@ test('an event without its content still makes a message', () => {
 test('ids in a message for Slack can be copied from it', () => {
   const { blocks } = message('slack', { run_id: 'run_0101m84efewadrrvy9tcmfs7x8', question: question() });
   assert.ok(texts(blocks).includes('*Run*\nrun_0101m84efewadrrvy9tcmfs7x8'));
+});
+
+test('a method that is gone is named by its id', () => {
+  const { blocks } = message('slack', { question: question() }, LINK, { ...CONTEXT, methodName: '' });
+  assert.ok(texts(blocks).includes('*Method*\nwf_1'));
+});
+
+test('a chat gets no content of an organization that keeps it on devices', () => {
+  const onDevices = { ...CONTEXT, contentOnDevices: true };
+  const secret = 'value-7';
+  const asked = question({ prompt: secret, details: secret, show: [{ path: secret, value: secret }] });
+  for (const format of ['slack', 'teams'] as const) {
+    const sent = JSON.stringify(message(format, { question: asked, error: { message: secret } }, LINK, onDevices));
+    assert.doesNotMatch(sent, /value-7/);
+    assert.match(sent, /approve/);
+  }
 });

@@ -2,6 +2,7 @@
 // no stored body holds.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EndpointFormat } from '../delivery/endpoint-target.ts';
+import type { ChatContext } from './chat-context.ts';
 import { type ChatNotice, chatNotice } from './chat-notice.ts';
 
 /** Of a block's text. */
@@ -69,11 +70,13 @@ export interface ChatMessage {
 export function chatMessage(
   { body }: Pick<ClaimedDelivery, 'body'>,
   format: ChatFormat,
+  context: ChatContext,
   answerUrl: string | null,
+  nowMs: number,
 ): ChatMessage {
   const token = answerUrl?.split('/a/')[1];
   return {
-    body: Buffer.from(JSON.stringify(MESSAGES[format](chatNotice(body, answerUrl))), 'utf8'),
+    body: Buffer.from(JSON.stringify(MESSAGES[format](chatNotice(body, context, answerUrl, nowMs))), 'utf8'),
     secrets: token === undefined ? [] : [token],
   };
 }

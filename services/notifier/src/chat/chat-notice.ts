@@ -1,6 +1,9 @@
 // What a chat is notified of: the stored body of an event in a few short texts, for any chat. Everything a caller has
 // written is cut here and escaped by the chat's format.
+
+import { zonedTime } from '@methods/base/zoned-time';
 import type { EventName } from '../delivery/run-event.ts';
+import type { ChatContext } from './chat-context.ts';
 
 export interface ChatNotice {
   readonly title: string;
@@ -41,8 +44,14 @@ const TITLES: Readonly<Record<EventName, string>> = {
 };
 
 /** `answerUrl`: where the question is answered; null: nowhere. */
-export function chatNotice(body: Buffer, answerUrl: string | null): ChatNotice {
-  const { event, run_id: runId, method, question, error } = JSON.parse(body.toString('utf8')) as EventBody;
+export function chatNotice(
+  body: Buffer,
+  { methodName, timeZone, contentOnDevices }: ChatContext,
+  answerUrl: string | null,
+  nowMs: number,
+): ChatNotice {
+  const { event, run_id: runId, method, ...content } = JSON.parse(body.toString('utf8')) as EventBody;
+  const { question, error } = contentOnDevices ? withoutContent(content) : content;
   const step = question?.step ?? error?.step ?? '';
   const deadline = question?.deadline_at ?? null;
   const shown = (question?.show ?? []).slice(0, SHOWN_MAX);
@@ -52,12 +61,22 @@ export function chatNotice(body: Buffer, answerUrl: string | null): ChatNotice {
     details: cut(question?.details ?? '', TEXT_MAX),
     facts: [
       ...shown.map(({ path, value }) => ({ name: cut(path, FACT_MAX), value: cut(valueText(value), FACT_MAX) })),
-      { name: 'Method', value: cut(method, FACT_MAX) },
+      { name: 'Method', value: cut(methodName || method, FACT_MAX) },
       ...(step === '' ? [] : [{ name: 'Step', value: cut(step, FACT_MAX) }]),
       { name: 'Run', value: runId },
-      ...(deadline === null ? [] : [{ name: 'Answer by', value: `${deadline.slice(0, 16).replace('T', ' ')} UTC` }]),
+      ...(deadline === null ? [] : [{ name: 'Answer by', value: zonedTime(Date.parse(deadline), timeZone, nowMs) }]),
     ],
     button: question === undefined || answerUrl === null ? null : { label: 'Answer', url: answerUrl },
+  };
+}
+
+function withoutContent({
+  question,
+  error,
+}: Pick<EventBody, 'question' | 'error'>): Pick<EventBody, 'question' | 'error'> {
+  return {
+    ...(question && { question: { step: question.step, prompt: '', deadline_at: question.deadline_at } }),
+    ...(error && { error: { ...error, message: '' } }),
   };
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zonedTime } from '@methods/base/zoned-time';
 import type { MailedMethod, MailedQuestion, MailRecipient } from './mail-job.ts';
 import { digestMail, questionMail } from './mail-text.ts';
 import { line, paragraph } from './shown-text.ts';
-import { zonedTime } from './zoned-time.ts';
 
 const NOW_MS = Date.parse('2026-11-23T10:00:00Z');
 const method: MailedMethod = {
@@ -111,14 +111,6 @@ test('a mail of several questions has a link for each, and says that there are m
   for (const part of ['ord_7f3', 'Ship it?', link, `${link}2`, 'https://methods.example', 'do not forward them'])
     assert.ok(text.includes(part) && html.includes(part), part);
   assert.equal(digestMail(recipient, [one], false, '', NOW_MS).subject, '1 question in Acme waits for your answer');
-});
-
-test('a time is that of the organization’s zone, with UTC beside it', () => {
-  const at = Date.parse('2026-11-24T23:30:00Z');
-  assert.match(zonedTime(at, 'Europe/Vienna', NOW_MS), /^Wed 25 Nov, 00:30 (CET|GMT\+1) \(Tue 24 Nov, 23:30 UTC\)$/);
-  assert.equal(zonedTime(at, 'UTC', NOW_MS), 'Tue 24 Nov, 23:30 UTC');
-  assert.equal(zonedTime(at, 'Mars/Base', NOW_MS), 'Tue 24 Nov, 23:30 UTC');
-  assert.match(zonedTime(at, 'UTC', Date.parse('2025-01-01T00:00:00Z')), /2026/);
 });
 
 test('a cut text is never longer than it may be, and keeps whole characters', () => {

@@ -1,9 +1,10 @@
 // What a mail says: subject, plain text and HTML of the same sentences. Pure: the same job and link always make the same
 // mail, so one that is sent again is the same mail.
+
+import { zonedTime } from '@methods/base/zoned-time';
 import type { QuestionEvent } from '../delivery/run-event.ts';
 import type { MailedMethod, MailedQuestion, MailRecipient, QuestionMail } from './mail-job.ts';
 import { html, line, paragraph } from './shown-text.ts';
-import { zonedTime } from './zoned-time.ts';
 
 export interface MailText {
   readonly subject: string;
