@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -59,9 +59,9 @@ describe("a worker's reports on their way to the owner", () => {
     });
   });
 
-  function report(kind: 'finish' | 'accepted' = 'finish'): void {
-    const item = { case: kind, value: { runId, token: 't', seq: 1 } } as unknown as ReportItem;
-    link.report(FROM, item, (outcome) => done.push(outcome));
+  function report(kind: 'finish' | 'accepted' = 'finish', resultJson = '', orgId = FROM.orgId as OrgId): void {
+    const item = { case: kind, value: { runId, token: 't', seq: 1, resultJson } } as unknown as ReportItem;
+    link.report({ ...FROM, orgId }, item, (outcome) => done.push(outcome));
   }
 
   async function passes(ms: number): Promise<void> {
@@ -101,6 +101,21 @@ describe("a worker's reports on their way to the owner", () => {
     replies = [ack];
     await passes(10_000);
     assert.deepEqual([asked, done], [[], []]);
+  });
+
+  test('reports without an outcome hold a bounded memory, and leave room for other organizations', async () => {
+    const large = 'x'.repeat(1 << 20);
+    for (let n = 0; n < 100; n++) report('finish', large);
+    assert.equal(asked.length, 63);
+    report('finish', large, 'org_b');
+    assert.equal(asked.length, 64);
+    // None of them got an outcome: their worker repeats them.
+    for (let i = 0; i < 32; i++) await passes(100);
+    asked = [];
+    replies = [ack];
+    report('finish', large);
+    await passes(0);
+    assert.deepEqual([asked.length, done.length], [1, 1]);
   });
 
   test('the acceptance of a grant is sent once, without waiting for a reply', async () => {

@@ -1,8 +1,9 @@
 // The path from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
+import { Shares } from '@methods/base/shares';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
-import type { PeerSender } from '../wire/peer-link.ts';
+import type { PeerItemInit, PeerSender } from '../wire/peer-link.ts';
 import type { HeldGrant } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.ts';
@@ -16,8 +17,12 @@ const REPORT_MS = 10_000;
 const AGAIN_MS = 100;
 /** Then the worker's own repeat arrives. */
 const AGAIN_FOR_MS = 3_000;
+/** Bytes of reports without an outcome: while the database stalls, a worker may send as fast as its connection. */
+const REPORTS = { placesMax: 256 << 20, perOrganizationMax: 64 << 20 };
 
 export class OwnerLink {
+  private readonly bytes = new Shares(REPORTS);
+
   constructor(
     private readonly options: {
       readonly nodeId: string;
@@ -32,32 +37,39 @@ export class OwnerLink {
 
   /**
    * While the shard moves or its owner is lost, repeats the report for as long as the worker itself does not: otherwise
-   * every run would be delayed by that time whenever a node starts or stops.
+   * every run would be delayed by that time whenever a node starts or stops. Beyond the organization's share a report
+   * is dropped, and the worker repeats it.
    */
-  report(
-    from: WorkerOrigin,
-    item: ReportItem,
-    done: (outcome: ReportOutcome) => void,
-    untilMs = this.options.clock.monotonicMs() + AGAIN_FOR_MS,
-  ): void {
+  report(from: WorkerOrigin, item: ReportItem, done: (outcome: ReportOutcome) => void): void {
+    if (item.case === 'accepted') return this.accepted(from, item);
+    const place = this.bytes.take(from.orgId, '', bytesOf(item.value));
+    if (!place.ok) return;
+    const untilMs = this.options.clock.monotonicMs() + AGAIN_FOR_MS;
     const settled = (outcome: ReportOutcome | null) => {
-      if (outcome !== null) done(outcome);
-      else if (item.case !== 'accepted' && this.options.clock.monotonicMs() < untilMs) {
-        this.options.clock.after(AGAIN_MS, () => this.report(from, item, done, untilMs));
+      if (outcome === null && this.options.clock.monotonicMs() < untilMs) {
+        this.options.clock.after(AGAIN_MS, () => this.send(from, item, settled));
+        return;
       }
+      place.leave();
+      if (outcome !== null) done(outcome);
     };
+    this.send(from, item, settled);
+  }
+
+  private accepted(from: WorkerOrigin, item: ReportItem): void {
+    const owner = this.ownerOf(item.value.runId);
+    if (owner === this.options.nodeId) void this.options.reports.handle({ nodeId: owner, ...from }, item);
+    else if (owner !== null) this.options.peers.send(owner, peerReport(from, item));
+  }
+
+  private send(from: WorkerOrigin, item: ReportItem, settled: (outcome: ReportOutcome | null) => void): void {
     const owner = this.ownerOf(item.value.runId);
     if (owner === null) return settled(null);
     if (owner === this.options.nodeId) {
       void this.options.reports.handle({ nodeId: owner, ...from }, item).then(settled);
       return;
     }
-    const report = { workerSession: from.session, orgId: from.orgId, item: { item } };
-    if (item.case === 'accepted') {
-      this.options.peers.send(owner, { item: { case: 'report', value: report } });
-      return;
-    }
-    this.options.peers.request(owner, { item: { case: 'report', value: report } }, REPORT_MS).then(
+    this.options.peers.request(owner, peerReport(from, item), REPORT_MS).then(
       (reply) => settled(outcomeOf(reply)),
       () => settled(null),
     );
@@ -93,6 +105,23 @@ export class OwnerLink {
     if (shard === null) return null;
     return this.options.shards.owns(shard) ? this.options.nodeId : this.options.shards.ownerOf(shard);
   }
+}
+
+function peerReport({ session, orgId }: WorkerOrigin, item: ReportItem): PeerItemInit {
+  return { item: { case: 'report', value: { workerSession: session, orgId, item: { item } } } };
+}
+
+/** An upper bound of the memory of fields that are numbers and short ids. */
+const FIELDS_BYTES = 500;
+
+/** Of the texts of a report, in it and in what it contains. */
+function bytesOf(message: object): number {
+  let bytes = FIELDS_BYTES;
+  for (const value of Object.values(message)) {
+    if (typeof value === 'string') bytes += value.length;
+    else if (typeof value === 'object' && value !== null) bytes += bytesOf(value);
+  }
+  return bytes;
 }
 
 function outcomeOf(reply: PeerItem): ReportOutcome | null {
