@@ -9,6 +9,8 @@ export interface AttackTarget {
   readonly key: string;
   /** Of a person of it. */
   readonly token: string;
+  /** Of the same person, for agents. */
+  readonly mcpToken: string;
   readonly method: string;
   /** Accepts connections and never replies. */
   readonly silentUrl: string;

@@ -76,6 +76,31 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
     200,
   ),
+  'streams of all events that are never read': byCallers(
+    (target) => requestBytes(get(target, '/v1/events')),
+    async ({ http, end }, bytes) => {
+      const { status } = await http.ask(bytes);
+      http.readNoMore();
+      if (status === '200') await new Promise<void>((resolve) => end.at(resolve));
+      return status;
+    },
+    300,
+  ),
+  'batches of starts': repeated((target) =>
+    post(target, '/v1/runs/batch', {
+      runs: Array.from({ length: 500 }, () => ({
+        method: target.method,
+        inputs: {},
+        metadata: { a: 'b'.repeat(100) },
+      })),
+    }),
+  ),
+  'calls of tools with large arguments that are wrong': repeated((target) =>
+    mcp(target, 'tools/call', {
+      name: 'start_run',
+      arguments: { method: target.method, inputs: { rows: manyRows(300_000) }, wait_ms: 0 },
+    }),
+  ),
   'sign-ins that are only begun': each((target) => ({ ...get(target, '/auth/login'), key: randomUUID() })),
   'junk at the port of workers, without a key': byCallers(
     () => randomBytes(48_000),
@@ -112,6 +137,14 @@ function start({ key, method }: AttackTarget, body: object, query = ''): RawRequ
 
 function post({ key }: AttackTarget, path: string, body: object): RawRequest {
   return { method: 'POST', path, key, body: JSON.stringify(body) };
+}
+
+function mcp({ mcpToken, baseUrl }: AttackTarget, method: string, params: object): RawRequest {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return {
+    ...{ method: 'POST', path: '/mcp', key: mcpToken, body, host: new URL(baseUrl).host },
+    more: 'accept: application/json, text/event-stream\r\nmcp-protocol-version: 2025-06-18\r\n',
+  };
 }
 
 function get({ key }: AttackTarget, path: string): RawRequest {

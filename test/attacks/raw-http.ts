@@ -14,14 +14,17 @@ export interface RawRequest {
   readonly path: string;
   readonly key: string;
   readonly body?: string;
+  /** Further header lines. */
+  readonly more?: string;
+  readonly host?: string;
 }
 
 /** The bytes of a request that a caller may repeat. */
-export function requestBytes({ method, path, key, body }: RawRequest): Buffer {
+export function requestBytes({ method, path, key, body, more = '', host = 'attacked' }: RawRequest): Buffer {
   const length =
     body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nhost: attacked\r\nauthorization: Bearer ${key}\r\n${length}\r\n${body ?? ''}`,
+    `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\n${more}${length}\r\n${body ?? ''}`,
   );
 }
 

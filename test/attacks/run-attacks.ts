@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createServiceKey } from '@methods/auth/service-key';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import { person } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { parentOf } from '../harness/process-tree.ts';
@@ -132,7 +133,8 @@ function keepLogs(stack: Stack, attack: string): void {
 
 /** An organization of its own, with a key and a published method that no worker serves. */
 async function attackerOf(stack: Stack, silentPort: number): Promise<AttackTarget> {
-  const admin = await person(stack, { email: 'eve@attack.example', role: 'admin', organization: 'Attack' });
+  const eve = { email: 'eve@attack.example', role: 'admin', organization: 'Attack' } as const;
+  const admin = await person(stack, eve);
   const source = readFileSync(METHOD, 'utf8');
   const made = await admin.request('POST', '/api/methods', { body: { idempotency_key: 'attack-method', source } });
   const { method } = made.read<{ method: { id: string; production_id: string; current_version: string } }>();
@@ -144,6 +146,7 @@ async function attackerOf(stack: Stack, silentPort: number): Promise<AttackTarge
     workerAddress: stack.ready.grpc_url.split(',')[0] ?? '',
     key,
     token: admin.apiKey,
+    mcpToken: await fetchToken(chooseStack(stack.ready.data_dir), { ...eve, audience: 'mcp' }),
     method: method.production_id,
     silentUrl: `http://127.0.0.1:${silentPort}`,
   };
