@@ -91,3 +91,30 @@ clusterTest(
     );
   },
 );
+
+clusterTest(
+  'the audit log gets the answer of a deadline once, also if the node dies before the registry has it',
+  () => cluster,
+  async () => {
+    await witness.settled(3);
+    const run = await client.start('answers-itself', {}, 10_000);
+    const answers = () => witness.sql<{ unrecorded: boolean }[]>`
+      select unrecorded_at_ms is not null as unrecorded from scheduler.questions
+      where run_id = ${run.run_id} and state = 'answered'`;
+    cluster.freeze('method-registry');
+    const [left] = await until('the deadline has answered', async () => {
+      const rows = await answers();
+      return rows.length > 0 && rows;
+    });
+    assert.equal(left?.unrecorded, true);
+    await Promise.all(cluster.names('run-scheduler').map((name) => cluster.kill(name)));
+    // A registry that only continued might find the line among what it has received.
+    await cluster.kill('method-registry');
+    await until('the answer is recorded', async () => (await answers())[0]?.unrecorded === false);
+    const lines = await witness.sql`
+      select doer_id, action, after::jsonb->>'channel' as channel from registry.audit where target_id = ${run.run_id}`;
+    assert.deepEqual([...lines], [{ doer_id: 'deadline', action: 'run.answer', channel: 'timeout' }]);
+    assert.equal((await client.rest(run.run_id)).status, 'succeeded');
+    await witness.settled(3);
+  },
+);

@@ -51,6 +51,11 @@ export function newId<Prefix extends IdPrefix>(prefix: Prefix, nowMs: number = D
   return `${prefix}_${timePart(nowMs)}${randomPart(16)}`;
 }
 
+/** Always the same for the same time and the same other id: its random part is that of the other. */
+export function idLike<Prefix extends IdPrefix>(prefix: Prefix, atMs: number, other: Id<IdPrefix>): Id<Prefix> {
+  return `${prefix}_${timePart(atMs)}${other.slice(-16)}`;
+}
+
 /** A method's bare id; `wf_<id>` is its production form. */
 export function newMethodId(nowMs: number = Date.now()): MethodId {
   return `${timePart(nowMs)}${randomPart(16)}` as MethodId;

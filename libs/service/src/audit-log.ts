@@ -1,6 +1,6 @@
-// The acts of people and programs through this process, and what its runs did by themselves, on their way to the audit log of the registry: gathered while a
-// call is under way, for a moment where no caller waits, and kept until the registry has it. Bounded, so that a
-// registry that stays away costs lines, not memory.
+// The acts of people and programs through this process, and what its runs did by themselves, on their way to the audit log
+// of the registry: gathered while a call is under way, for a moment where no caller waits, and kept until the registry
+// has it. Bounded, so that a registry that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { type AuditId, newId, type OrgId } from '@methods/base/ids';
@@ -34,6 +34,8 @@ export interface Act {
   readonly targetId: string;
   /** The outcome; never content. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** Of an act that may be reported again: its own time and id. Absent: it happens now. */
+  readonly past?: { readonly atMs: number; readonly auditId: AuditId };
 }
 
 /** As the registry takes it; `auditId` makes a repeat harmless. */
@@ -91,6 +93,14 @@ export class AuditLog implements Stoppable {
    * then it may not be recorded
    */
   async beforeShowing(act: Act): Promise<void> {
+    await this.waitFor(act, false);
+  }
+
+  /**
+   * Resolves once the registry has it. @throws ServiceError unavailable; then it is kept no longer, and the caller reports
+   * it again later
+   */
+  async record(act: Act): Promise<void> {
     await this.waitFor(act, false);
   }
 
@@ -223,10 +233,11 @@ export class AuditLog implements Stoppable {
     this.pending = this.pending.filter((each) => !gone.has(each));
   }
 
-  private lineOf({ orgId, doer, action, targetId, facts }: Act): AuditLine {
-    const atMs = this.options.clock.wallMs();
+  private lineOf({ orgId, doer, action, targetId, facts, past }: Act): AuditLine {
+    const nowMs = this.options.clock.wallMs();
+    const { atMs, auditId } = past ?? { atMs: nowMs, auditId: newId('aud', nowMs) };
     return {
-      auditId: newId('aud', atMs),
+      auditId,
       orgId,
       atMs,
       doer,

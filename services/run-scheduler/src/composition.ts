@@ -68,6 +68,7 @@ import { RunFolderStore } from './store/run-folder-store.ts';
 import { RunLists } from './store/run-lists.ts';
 import { RunUsage } from './store/run-usage.ts';
 import { openPools, schedulerDatabase } from './store/scheduler-database.ts';
+import { UnrecordedAnswers } from './store/unrecorded-answers.ts';
 import { DueQuestions } from './timer/due-questions.ts';
 import { NodeTicks } from './timer/node-ticks.ts';
 import { TimeoutAnswers } from './timer/timeout-answers.ts';
@@ -221,7 +222,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
 
   // Deadlines, events, and those who watch runs.
   const audit = new AuditLog({ clock, logger: log('audit'), send: (lines) => registry.recordAudit(lines) });
-  const timeouts = new TimeoutAnswers(audit);
+  const unrecorded = new UnrecordedAnswers({ sql: pools.retention, deadlineMs: READ_DEADLINE_MS });
+  const timeouts = new TimeoutAnswers({ ...upkeep, audit, rows: unrecorded, clock, logger: log('audit') });
   const due = new DueQuestions({ ...node, store, actors, databaseClock, logger: log('deadlines') });
   const publisher: EventPublisher = { publish: (event) => nodeBus.publishEvent(event) };
   const relay = new EventRelay({ ...node, outbox, publisher, databaseClock, heard, logger: log('relay') });
@@ -312,7 +314,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Parts that take only other parts are made by the container.
   const parts = container.createChildContainer();
   parts.registerInstance(Clock, clock);
-  const sweeping = [folderSweep, retiredIndex, questionSweep, helloPace, clockLook, watchers, heartbeats];
+  const sweeping = [folderSweep, retiredIndex, questionSweep, timeouts, helloPace, clockLook, watchers, heartbeats];
   const moving = [nodeBus, store, committer, actors, ready, keeper, due, relay, recovery];
   const routed = [commands, interests, waiters, claims, ownerLink, reports, sessions, starts, peers];
   for (const part of [...sweeping, ...moving, ...routed]) {

@@ -57,11 +57,12 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     select run_id, org_id, 'step_' || k, k, 'succeeded', '{}', '1' from scheduler.runs, generate_series(1, 2) k
     where status <> 'queued';
     insert into scheduler.questions (run_id, org_id, question_id, method, version_id, step, answer_by, prompt, asked_at_ms,
-      due_at_ms, state, closed_at_ms, question_json, receipt_json, answer_json)
+      due_at_ms, state, closed_at_ms, question_json, receipt_json, answer_json, unrecorded_at_ms)
     select run_id, org_id, 'q_' || k || run_id, method, version_id, 'step_' || k, answer_by, 'Sure?', created_at_ms,
       created_at_ms, case status when 'waiting' then 'open' else 'answered' end,
       case status when 'succeeded' then created_at_ms end, case status when 'succeeded' then '{}' end,
-      case status when 'succeeded' then '{"comment":"","answerJson":"","prompt":""}' end, case status when 'succeeded' then '{}' end
+      case status when 'succeeded' then '{"comment":"","answerJson":"","prompt":""}' end, case status when 'succeeded' then '{}' end,
+      case when k = 1 and status = 'succeeded' and created_at_ms % 500 = 0 then created_at_ms end
     from scheduler.runs, generate_series(1, 2) k
     where status = 'succeeded' or status = 'waiting' and k = 1;
     insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)

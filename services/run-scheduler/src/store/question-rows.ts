@@ -72,6 +72,11 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   { name: 'question_json', type: 'text', value: (r) => (r.state === 'open' ? null : JSON.stringify(r.question)) },
   { name: 'receipt_json', type: 'text', value: (r) => r.receipt && JSON.stringify(r.receipt) },
   { name: 'answer_json', type: 'text', value: (r) => (r.receipt === null ? null : wholeAnswer(r)) },
+  {
+    name: 'unrecorded_at_ms',
+    type: 'bigint',
+    value: ({ receipt }) => (receipt?.channel === 'timeout' ? ms(receipt.answeredAtMs) : null),
+  },
 ];
 
 /** What changes after the question was asked. */

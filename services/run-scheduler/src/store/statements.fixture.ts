@@ -8,6 +8,7 @@ import { OpenQuestionSweep } from './open-question-sweep.ts';
 import { RetiredIndex } from './retired-index.ts';
 import { decide, newFacts, startOf } from './run-store.fixture.ts';
 import type { RunChange } from './run-store.ts';
+import { UnrecordedAnswers } from './unrecorded-answers.ts';
 
 /** Batches in their order. */
 export function changesOfALife(nowMs: number, count: number): RunChange[][] {
@@ -35,4 +36,6 @@ export async function upkeep(sql: Sql): Promise<void> {
   const questions = new OpenQuestionSweep(parts);
   for (let page = 0; page < 3; page++) await questions.look();
   await new RetiredIndex(parts).look();
+  const unrecorded = new UnrecordedAnswers({ sql, deadlineMs: 60_000 });
+  await unrecorded.recorded(await unrecorded.left(5_000, 256));
 }

@@ -15,6 +15,7 @@ import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import { TimeoutAnswers } from './timeout-answers.ts';
 
 interface Tick {
   readonly everyMs: number;
@@ -80,6 +81,7 @@ export class NodeTicks extends Ticks {
     @inject(FolderSweep) folderSweep: FolderSweep,
     @inject(RetiredIndex) retiredIndex: RetiredIndex,
     @inject(OpenQuestionSweep) questionSweep: OpenQuestionSweep,
+    @inject(TimeoutAnswers) timeouts: TimeoutAnswers,
     @inject(HelloPace) helloPace: HelloPace,
     @inject(LeaseKeeper) keeper: LeaseKeeper,
     @inject(ClockLook) clockLook: ClockLook,
@@ -104,6 +106,8 @@ export class NodeTicks extends Ticks {
     this.every(600_000, () => void retiredIndex.look());
     // Nodes of the release before leave rows of questions open.
     this.every(10_000, () => void questionSweep.look());
+    // A node may have died before the audit log had the answer of a deadline.
+    this.every(5_000, () => void timeouts.look());
     // Keys whose workers have not come for a while.
     this.every(60_000, () => helloPace.sweep());
     this.every(500, (lateMs) => {
