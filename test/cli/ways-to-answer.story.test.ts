@@ -66,6 +66,29 @@ test('a mail is read in the mailbox and answered by its link, once', { skip: noB
   await page.getByText(`through the link sent to ${address}. Read on the train.`).waitFor();
 });
 
+test('a delegate gets a mail of their own, and answers by its link', { skip: noBrowser }, async () => {
+  const { run, prompt } = await asked('ord_delegated');
+  const { page } = browser;
+  const { mail_url: mailUrl } = stack.ready;
+  assert.ok(mailUrl !== null);
+  const address = 'dana.delegate@example.com';
+  // Their first request makes them a member.
+  const dana = await person(stack, { email: address, role: 'viewer' });
+  await dana.request('GET', '/api/whoami');
+  const questionId = run.question?.id ?? '';
+  const delegated = await methods('inbox', 'delegate', questionId, address);
+  assert.match(delegated.stdout, /^dana\.delegate@example\.com may answer q_\w{26} now, and it is given to them\.$/m);
+  await followMailedLink(page, mailUrl, address, prompt);
+  await answerOnPage(page, 'Reject', 'Not for this customer.');
+  assert.match(
+    await receiptOf(run.run_id),
+    /^approval: answered by Dana Delegate \(dana\.delegate@example\.com\) through a link, .*\{"decision":"reject",/,
+  );
+  assert.match((await methods('runs', 'show', run.run_id)).stdout, /^ +Not for this customer\.$/m);
+  const { stdout: shown } = await methods('inbox', 'show', questionId);
+  assert.match(shown, /^ {2}delegated by Developer .* to Dana Delegate /m);
+});
+
 test('in the Inbox it is listed until a person answers it by command or API', async () => {
   const [first, second] = [await asked('ord_cli'), await asked('ord_api')];
   const ids = { first: first.run.question?.id ?? '', second: second.run.question?.id ?? '' };
