@@ -28,6 +28,17 @@ test('a reader learns why the rules exclude them', () => {
   assert.deepEqual(refusals({ to: [cat.email], notStarter: true }, [recipient('cat')]), ['starter']);
 });
 
+test('not_starter excludes no person from a run that a key started, and no key may answer', () => {
+  for (const starter of [key, null]) {
+    const question = { ...runs.waiting.question, policy: { ...NO_RULES, notStarter: true } };
+    const answerers = answerersOf({ starter }, question);
+    assert.deepEqual(
+      [ann, cat, key].map((reader) => answerRefusal(answerers, reader)),
+      [null, null, 'program'],
+    );
+  }
+});
+
 test('a delegation and an escalation add people, but not the starter', () => {
   const escalate = { afterMs: 1, to: [ben.email] };
   const rules = { to: [ann.email], notStarter: true, escalate };
