@@ -40,7 +40,7 @@ const FIELD =
 /** Versions that calls are bound to, by the method called. */
 const CALLS = /( calls: )\{ \[key: string\]: string \}/g;
 
-/** What the comment in proto/ says a field may hold besides an id. */
+/** Words in a comment of proto/ that widen the type of its field: they name what it may hold besides an id. */
 const OTHERS = [
   [/\bempty\b/i, "''"],
   [/\bor published\b/i, "'published'"],

@@ -13,7 +13,7 @@ export const file_methods_error_v1_error_detail: GenFile = /*@__PURE__*/
   fileDesc("CiNtZXRob2RzL2Vycm9yL3YxL2Vycm9yX2RldGFpbC5wcm90bxIQbWV0aG9kcy5lcnJvci52MSLYAQoLRXJyb3JEZXRhaWwSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEisKCGZpbmRpbmdzGAMgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nEjcKBWZhY3RzGAQgAygLMigubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbC5GYWN0c0VudHJ5EhYKDnJldHJ5X2FmdGVyX21zGAUgASgNGiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKaAQoHRmluZGluZxIMCgRwYXRoGAEgASgJEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRsaW5lGAQgASgNEg4KBmNvbHVtbhgFIAEoDRIQCghlbmRfbGluZRgGIAEoDRISCgplbmRfY29sdW1uGAcgASgNEhAKCHNldmVyaXR5GAggASgJEgwKBGhpbnQYCSABKAliBnByb3RvMw");
 
 /**
- * A refusal of a request by one service to another. Travels in the trailer of a gRPC status, or
+ * ErrorDetail says why a service refused a request of another service. It travels in the trailer of a gRPC status, or
  * as one item of a frame, so that one refused item never fails its neighbours.
  *
  * @generated from message methods.error.v1.ErrorDetail
@@ -27,7 +27,7 @@ export type ErrorDetail = Message<"methods.error.v1.ErrorDetail"> & {
   code: string;
 
   /**
-   * One sentence for people. Holds no content of a run and no credential.
+   * One sentence for people. It holds no content of a run and no credential.
    *
    * @generated from field: string message = 2;
    */
@@ -46,7 +46,7 @@ export type ErrorDetail = Message<"methods.error.v1.ErrorDetail"> & {
   facts: { [key: string]: string };
 
   /**
-   * 0 when the code's own default holds.
+   * 0: the default of the code.
    *
    * @generated from field: uint32 retry_after_ms = 5;
    */

@@ -18,13 +18,13 @@ export const file_methods_event_v1_event: GenFile = /*@__PURE__*/
   fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxItEECghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgSJgoHc3RhcnRlchgTIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEjAKBmNsb3NlZBgUIAEoCzIgLm1ldGhvZHMuZXZlbnQudjEuQ2xvc2VkUXVlc3Rpb24SNAoIYXNzaWduZWQYFSABKAsyIi5tZXRob2RzLmV2ZW50LnYxLkFzc2lnbmVkUXVlc3Rpb24iWAoQQXNzaWduZWRRdWVzdGlvbhIhCgJ0bxgBIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IiNQoOQ2xvc2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGcmVhc29uGAIgASgJIjkKDFN0b3JlZEV2ZW50cxISCgpvdXRib3hfaWRzGAEgAygJEhUKDXNlbmRzX25vX21haWwYAiABKAgiyAIKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAEjEKBmFzc2lnbhgIIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQXNzaWduQ29tbWFuZEgAEjUKCGRlbGVnYXRlGAkgASgLMiEubWV0aG9kcy5ldmVudC52MS5EZWxlZ2F0ZUNvbW1hbmRIAEIJCgdjb21tYW5kIrABCg1BbnN3ZXJDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEhMKC2Fuc3dlcl9qc29uGAIgASgJEg4KBmRpZ2VzdBgDIAEoDBIkCgVhY3RvchgEIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEi4KB2NoYW5uZWwYBSABKA4yHS5tZXRob2RzLnJ1bi52MS5BbnN3ZXJDaGFubmVsEg8KB2NvbW1lbnQYBiABKAkicAoNQXNzaWduQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRIhCgJieRgCIAEoCzIVLm1ldGhvZHMucnVuLnYxLkFjdG9yEicKCGFzc2lnbmVlGAMgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3IibAoPRGVsZWdhdGVDb21tYW5kEhMKC3F1ZXN0aW9uX2lkGAEgASgJEiEKAmJ5GAIgASgLMhUubWV0aG9kcy5ydW4udjEuQWN0b3ISIQoCdG8YAyABKAsyFS5tZXRob2RzLnJ1bi52MS5BY3RvciIPCg1DYW5jZWxDb21tYW5kIkcKEVJ1bkNvbW1hbmRSZXBsaWVzEjIKB3JlcGxpZXMYASADKAsyIS5tZXRob2RzLmV2ZW50LnYxLlJ1bkNvbW1hbmRSZXBseSKIAQoPUnVuQ29tbWFuZFJlcGx5EhIKCmNvbW1hbmRfaWQYASABKAkSJgoDcnVuGAIgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAQgkKB291dGNvbWUiZQoOSGVsZEhlYXJ0YmVhdHMSEQoJZnJvbV9ub2RlGAEgASgJEiwKBHJ1bnMYAiADKAsyHi5tZXRob2RzLmV2ZW50LnYxLlJ1bkhlYXJ0YmVhdBISCgpzZW50X2F0X21zGAMgASgBIj0KDFJ1bkhlYXJ0YmVhdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDgoGYWdlX21zGAMgASgNIjwKC0xpdmVDaGFuZ2VzEi0KB2NoYW5nZXMYASADKAsyHC5tZXRob2RzLmV2ZW50LnYxLkxpdmVDaGFuZ2UiWQoKTGl2ZUNoYW5nZRIOCgZydW5faWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SKQoGc3RhdHVzGAMgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzIh4KC1dhdGNoZWRSdW5zEg8KB3J1bl9pZHMYASADKAkiUAoPUmVnaXN0cnlDaGFuZ2VkEg4KBm9yZ19pZBgBIAEoCRIMCgRraW5kGAIgASgJEgoKAmlkGAMgASgJEhMKC2F1dGhfc2hhMjU2GAQgASgJIlYKD0RlbGl2ZXJpZXNUcmllZBIOCgZvcmdfaWQYASABKAkSMwoKZGVsaXZlcmllcxgCIAMoCzIfLm1ldGhvZHMuZXZlbnQudjEuVHJpZWREZWxpdmVyeSKLAQoNVHJpZWREZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDQoFZXZlbnQYAyABKAkSDAoEa2luZBgEIAEoCRITCgtlbmRwb2ludF9pZBgFIAEoCRIOCgZzdGF0dXMYBiABKAkSEwoLaHR0cF9zdGF0dXMYByABKA0iUAoITm9kZUJlYXQSDwoHbm9kZV9pZBgBIAEoCRIUCgxwZWVyX2FkZHJlc3MYAiABKAkSDAoEYmVhdBgDIAEoARIPCgdsZWF2aW5nGAQgASgIYgZwcm90bzM", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
- * Subject run.event.<org>.<run>: a committed change with a listener.
+ * A committed change that has a listener. Subject run.event.<org>.<run>.
  *
  * @generated from message methods.event.v1.RunEvent
  */
 export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   /**
-   * The outbox row; named back on run.event.stored once the notifier keeps it.
+   * Id of the outbox row. The notifier sends it back on run.event.stored once it has stored the event.
    *
    * @generated from field: string outbox_id = 1;
    */
@@ -41,7 +41,7 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   runId: RunId;
 
   /**
-   * The run's revision after the change; grows within a run.
+   * The run's revision after the change; it increases within a run.
    *
    * @generated from field: uint32 seq = 4;
    */
@@ -49,9 +49,9 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
 
   /**
    * needs_input, question.reminded, question.escalated, question.assigned, question.closed, succeeded, failed or
-   * cancelled. Those of questions are also for the people who answer: they are sent for every run while a notifier sends
-   * mail. question.assigned is only for the person who gets the question. question.closed has the seq of the event that
-   * ended the run, if it did, and an outbox id of its own.
+   * cancelled. Events of questions are also for the people who answer: they are sent for every run while a notifier
+   * sends mail. question.assigned is only for the person who gets the question. question.closed has the seq of the
+   * event that ended the run, if one did, and its own outbox id.
    *
    * @generated from field: string event = 5;
    */
@@ -78,7 +78,7 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   webhookUrl: string;
 
   /**
-   * Whose webhook secret signs; empty: no key started the run.
+   * The service key whose webhook secret signs; empty: no key started the run.
    *
    * @generated from field: string key_id = 10;
    */
@@ -110,7 +110,7 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   createdAtMs: number;
 
   /**
-   * The run's event before this one, which is delivered first: its seq, and when it was made. 0: none, or unknown.
+   * seq and time of the run's previous event, which is delivered first. 0: there is none, or it is unknown.
    *
    * @generated from field: uint32 follows_seq = 16;
    */
@@ -122,15 +122,15 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   followsAtMs: number;
 
   /**
-   * The whole is more than a message of the bus: the result, or what the question shows and its form, is read from the
-   * run, and texts are cut.
+   * The event would exceed the size of a message, so it carries no content and its texts are cut: the reader reads the
+   * result, or the question and its form, from the run.
    *
    * @generated from field: bool content_left_out = 18;
    */
   contentLeftOut: boolean;
 
   /**
-   * Who started the run; absent: unknown.
+   * The caller that started the run; absent: unknown.
    *
    * @generated from field: methods.run.v1.Actor starter = 19;
    */
@@ -159,7 +159,7 @@ export const RunEventSchema: GenMessage<RunEvent> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 0);
 
 /**
- * A question that is a person's from now on: it was delegated or assigned to them by another person.
+ * A question that another person delegated or assigned to this person.
  *
  * @generated from message methods.event.v1.AssignedQuestion
  */
@@ -183,7 +183,7 @@ export const AssignedQuestionSchema: GenMessage<AssignedQuestion> = /*@__PURE__*
   messageDesc(file_methods_event_v1_event, 1);
 
 /**
- * A question that takes no more answers.
+ * A question that accepts no more answers.
  *
  * @generated from message methods.event.v1.ClosedQuestion
  */
@@ -194,7 +194,7 @@ export type ClosedQuestion = Message<"methods.event.v1.ClosedQuestion"> & {
   questionId: QuestionId;
 
   /**
-   * answered (by a person, an application or the deadline's answer), expired or cancelled.
+   * answered (by a person, an application or the answer for the deadline), expired or cancelled.
    *
    * @generated from field: string reason = 2;
    */
@@ -209,7 +209,7 @@ export const ClosedQuestionSchema: GenMessage<ClosedQuestion> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 2);
 
 /**
- * Core subject run.event.stored.
+ * Confirms events. Core subject run.event.stored.
  *
  * @generated from message methods.event.v1.StoredEvents
  */
@@ -220,7 +220,7 @@ export type StoredEvents = Message<"methods.event.v1.StoredEvents"> & {
   outboxIds: string[];
 
   /**
-   * This notifier has no SMTP server: events of questions that no webhook and no endpoint takes are of no use to it.
+   * This notifier has no SMTP server: it does not need events of questions that no webhook and no endpoint takes.
    *
    * @generated from field: bool sends_no_mail = 2;
    */
@@ -235,7 +235,7 @@ export const StoredEventsSchema: GenMessage<StoredEvents> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 3);
 
 /**
- * Subject run.command.<shard>: for the owner of the shard by then.
+ * A command for the shard's owner at the time of delivery. Subject run.command.<shard>.
  *
  * @generated from message methods.event.v1.RunCommand
  */
@@ -316,14 +316,14 @@ export type AnswerCommand = Message<"methods.event.v1.AnswerCommand"> & {
   questionId: (QuestionId | '');
 
   /**
-   * After defaults.
+   * The answer with its defaults filled in.
    *
    * @generated from field: string answer_json = 2;
    */
   answerJson: string;
 
   /**
-   * SHA-256 over the canonical form of the answer as it was sent.
+   * SHA-256 over the canonical form of the answer as the caller sent it.
    *
    * @generated from field: bytes digest = 3;
    */
@@ -473,7 +473,7 @@ export const RunCommandReplySchema: GenMessage<RunCommandReply> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 10);
 
 /**
- * Subject run.heartbeat.<node>: what the workers of one node hold, for the owner named.
+ * The runs that the workers of one node hold, for the owner named. Subject run.heartbeat.<node>.
  *
  * @generated from message methods.event.v1.HeldHeartbeats
  */
@@ -489,7 +489,7 @@ export type HeldHeartbeats = Message<"methods.event.v1.HeldHeartbeats"> & {
   runs: RunHeartbeat[];
 
   /**
-   * Sender's monotonic count, so that an old message renews nothing.
+   * The sender's monotonic time, so that an old message renews nothing.
    *
    * @generated from field: double sent_at_ms = 3;
    */
@@ -518,7 +518,7 @@ export type RunHeartbeat = Message<"methods.event.v1.RunHeartbeat"> & {
   token: string;
 
   /**
-   * Time since the worker's heartbeat when this was sent.
+   * Age of the worker's last heartbeat when this was sent.
    *
    * @generated from field: uint32 age_ms = 3;
    */
@@ -533,7 +533,7 @@ export const RunHeartbeatSchema: GenMessage<RunHeartbeat> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 12);
 
 /**
- * Core subject run.live.<shard>: revisions that readers may want to fetch.
+ * Revisions that readers may want to fetch. Core subject run.live.<shard>.
  *
  * @generated from message methods.event.v1.LiveChanges
  */
@@ -579,8 +579,8 @@ export const LiveChangeSchema: GenMessage<LiveChange> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 14);
 
 /**
- * Core subject run.watched, for the owners of their shards: these runs are watched step by step on the node that sends
- * this, now and for some seconds.
+ * The sending node watches these runs step by step, now and for some seconds. Core subject run.watched, for the owners
+ * of their shards.
  *
  * @generated from message methods.event.v1.WatchedRuns
  */
@@ -599,7 +599,7 @@ export const WatchedRunsSchema: GenMessage<WatchedRuns> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 15);
 
 /**
- * Core subject registry.changed.<org>: caches drop what is named.
+ * Caches drop their entries of what is named. Core subject registry.changed.<org>.
  *
  * @generated from message methods.event.v1.RegistryChanged
  */
@@ -617,8 +617,8 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   kind: string;
 
   /**
-   * Of the key, the method, the user of the session, the member, the endpoint, the method that is or was offered to
-   * agents, the method whose build ended; the organization for settings.
+   * Id of the key, the method, the session's user, the member, the endpoint, the method that is or was offered to
+   * agents, or the method whose build ended; the organization's id for settings.
    *
    * @generated from field: string id = 3;
    */
@@ -640,7 +640,7 @@ export const RegistryChangedSchema: GenMessage<RegistryChanged> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 16);
 
 /**
- * Core subject delivery.tried.<org>: for the gateways that follow the organization.
+ * A try of a delivery, for the gateways that follow the organization. Core subject delivery.tried.<org>.
  *
  * @generated from message methods.event.v1.DeliveriesTried
  */
@@ -678,7 +678,7 @@ export type TriedDelivery = Message<"methods.event.v1.TriedDelivery"> & {
   runId: RunId;
 
   /**
-   * The event that it brings.
+   * The event that the delivery carries.
    *
    * @generated from field: string event = 3;
    */
@@ -692,7 +692,7 @@ export type TriedDelivery = Message<"methods.event.v1.TriedDelivery"> & {
   kind: string;
 
   /**
-   * Empty: not of an endpoint.
+   * Empty: the delivery is not for an endpoint.
    *
    * @generated from field: string endpoint_id = 5;
    */
@@ -706,7 +706,7 @@ export type TriedDelivery = Message<"methods.event.v1.TriedDelivery"> & {
   status: string;
 
   /**
-   * 0: no answer came.
+   * 0: no response arrived.
    *
    * @generated from field: uint32 http_status = 7;
    */
@@ -732,14 +732,14 @@ export type NodeBeat = Message<"methods.event.v1.NodeBeat"> & {
   nodeId: string;
 
   /**
-   * Where peers reach it, host:port.
+   * host:port at which peers reach the node.
    *
    * @generated from field: string peer_address = 2;
    */
   peerAddress: string;
 
   /**
-   * Grows with every beat of this process.
+   * Increases with every beat of this process.
    *
    * @generated from field: double beat = 3;
    */

@@ -127,7 +127,7 @@ export type AnswerLink = Message<"methods.notifier.v1.AnswerLink"> & {
   usedAtMs: number;
 
   /**
-   * usr_... of the member who had the address when the link was made; empty for a chat.
+   * usr_... of the member who had the address when the link was created; empty for a chat.
    *
    * @generated from field: string user_id = 8;
    */
@@ -156,14 +156,14 @@ export enum LinkState {
   OPEN = 1,
 
   /**
-   * It has answered.
+   * The link has been used to answer.
    *
    * @generated from enum value: LINK_STATE_USED = 2;
    */
   USED = 2,
 
   /**
-   * The question has ended, or the recipient's access has.
+   * The question has ended, or the recipient has lost access.
    *
    * @generated from enum value: LINK_STATE_ENDED = 3;
    */
@@ -182,13 +182,13 @@ export const LinkStateSchema: GenEnum<LinkState> = /*@__PURE__*/
   enumDesc(file_methods_notifier_v1_link_service, 0);
 
 /**
- * Answer links: each opens one question for one recipient. A link's token is never here, only its SHA-256.
+ * Answer links: each opens one question for one recipient. A link's token is never sent here, only its SHA-256.
  *
  * @generated from service methods.notifier.v1.LinkService
  */
 export const LinkService: GenService<{
   /**
-   * The link and its state; changes nothing. not_found for an unknown token.
+   * Returns the link and its state, and changes nothing. not_found for an unknown token.
    *
    * @generated from rpc methods.notifier.v1.LinkService.OpenLink
    */
@@ -198,7 +198,7 @@ export const LinkService: GenService<{
     output: typeof OpenLinkResponseSchema;
   },
   /**
-   * Marks an open link as used, after the run has accepted its answer. A second time it changes nothing.
+   * Marks an open link as used, after the run has accepted its answer. A repeat changes nothing.
    *
    * @generated from rpc methods.notifier.v1.LinkService.UseLink
    */

@@ -47,7 +47,7 @@ export type ListDeliveriesRequest = Message<"methods.notifier.v1.ListDeliveriesR
   status: string;
 
   /**
-   * Empty: those of all targets.
+   * Empty: the deliveries of all targets.
    *
    * @generated from field: string endpoint_id = 6;
    */
@@ -169,7 +169,7 @@ export const ResendDeliveryResponseSchema: GenMessage<ResendDeliveryResponse> = 
   messageDesc(file_methods_notifier_v1_notifier_service, 5);
 
 /**
- * Either ids, or the ended ones of a status.
+ * Selects deliveries either by id, or as the ended ones of a status.
  *
  * @generated from message methods.notifier.v1.ResendDeliveriesRequest
  */
@@ -194,7 +194,7 @@ export type ResendDeliveriesRequest = Message<"methods.notifier.v1.ResendDeliver
   status: string;
 
   /**
-   * Empty: those of all targets.
+   * Empty: the deliveries of all targets.
    *
    * @generated from field: string endpoint_id = 4;
    */
@@ -208,7 +208,7 @@ export type ResendDeliveriesRequest = Message<"methods.notifier.v1.ResendDeliver
   kind: string;
 
   /**
-   * Empty: the newest first.
+   * Empty: begins with the newest.
    *
    * @generated from field: string cursor = 6;
    */
@@ -227,14 +227,14 @@ export const ResendDeliveriesRequestSchema: GenMessage<ResendDeliveriesRequest> 
  */
 export type ResendDeliveriesResponse = Message<"methods.notifier.v1.ResendDeliveriesResponse"> & {
   /**
-   * On their way now.
+   * Ids of the deliveries that are being sent again.
    *
    * @generated from field: repeated string delivery_ids = 1;
    */
   deliveryIds: DeliveryId[];
 
   /**
-   * Where another call continues; empty: there are no more.
+   * The cursor of the next call; empty: there are no more.
    *
    * @generated from field: string next_cursor = 2;
    */
@@ -302,7 +302,7 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
   nextTryAtMs: number;
 
   /**
-   * ep_...; empty: the run's own URL.
+   * ep_...; empty: the delivery goes to the run's own URL.
    *
    * @generated from field: string endpoint_id = 10;
    */
@@ -316,7 +316,7 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
   kind: string;
 
   /**
-   * Also those that are not listed.
+   * Counts also the tries that are not listed.
    *
    * @generated from field: uint32 tries_count = 12;
    */
@@ -345,7 +345,7 @@ export type DeliveryTry = Message<"methods.notifier.v1.DeliveryTry"> & {
   durationMs: number;
 
   /**
-   * 0: no answer; then error says why.
+   * 0: no response arrived; error says why.
    *
    * @generated from field: uint32 http_status = 3;
    */
@@ -357,7 +357,7 @@ export type DeliveryTry = Message<"methods.notifier.v1.DeliveryTry"> & {
   error: string;
 
   /**
-   * At most 1 KiB of the answer.
+   * At most the first KiB of the response.
    *
    * @generated from field: string answer_start = 5;
    */
@@ -424,7 +424,7 @@ export const NotifierService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * Sends an ended delivery once more with the same id and body.
+   * Sends an ended delivery again, with the same id and body.
    *
    * @generated from rpc methods.notifier.v1.NotifierService.ResendDelivery
    */
@@ -434,7 +434,7 @@ export const NotifierService: GenService<{
     output: typeof ResendDeliveryResponseSchema;
   },
   /**
-   * The same for many.
+   * Sends many ended deliveries again.
    *
    * @generated from rpc methods.notifier.v1.NotifierService.ResendDeliveries
    */
@@ -444,7 +444,7 @@ export const NotifierService: GenService<{
     output: typeof ResendDeliveriesResponseSchema;
   },
   /**
-   * Whether people are asked by mail.
+   * Returns whether questions are sent to people by mail.
    *
    * @generated from rpc methods.notifier.v1.NotifierService.GetMailStatus
    */

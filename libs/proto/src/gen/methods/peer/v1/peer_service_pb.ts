@@ -60,7 +60,7 @@ export const ExchangeResponseSchema: GenMessage<ExchangeResponse> = /*@__PURE__*
  */
 export type PeerItem = Message<"methods.peer.v1.PeerItem"> & {
   /**
-   * Set on a request and on its reply; 0 for notices. The dialling side counts odd, the other even.
+   * Set on a request and on its reply; 0 for notices. The dialling side uses odd numbers, the other side even ones.
    *
    * @generated from field: uint32 call_id = 1;
    */
@@ -227,7 +227,7 @@ export const PeerHelloSchema: GenMessage<PeerHello> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 3);
 
 /**
- * The sender has (or no longer has) workers for these queues.
+ * The sender has workers for these queues, or no longer has.
  *
  * @generated from message methods.peer.v1.QueueInterest
  */
@@ -238,7 +238,7 @@ export type QueueInterest = Message<"methods.peer.v1.QueueInterest"> & {
   queues: QueueName[];
 
   /**
-   * Begins the list that replaces all earlier interest of the sender; false continues it.
+   * Begins a list that replaces all earlier interest of the sender; false: continues the list.
    *
    * @generated from field: bool whole = 2;
    */
@@ -411,7 +411,7 @@ export const PeerGrantSchema: GenMessage<PeerGrant> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 9);
 
 /**
- * A worker's message for the run's owner, passed on as it came.
+ * A worker's message for the run's owner, forwarded unchanged.
  *
  * @generated from message methods.peer.v1.WorkerReport
  */
@@ -496,7 +496,7 @@ export const CancelNoticeSchema: GenMessage<CancelNotice> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 12);
 
 /**
- * Asked at a take-over; from here on the node drops grants of a lower epoch for these shards.
+ * Sent at a take-over. From then on the receiver drops grants of a lower epoch for these shards.
  *
  * @generated from message methods.peer.v1.HeldRequest
  */
@@ -546,7 +546,7 @@ export type HeldReply = Message<"methods.peer.v1.HeldReply"> & {
   grants: HeldGrant[];
 
   /**
-   * Every worker stream this node serves now.
+   * All worker streams that this node serves now.
    *
    * @generated from field: repeated string worker_sessions = 2;
    */
@@ -666,7 +666,8 @@ export const StartReplySchema: GenMessage<StartReply> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 19);
 
 /**
- * A worker (re)connected to the sender; what it holds is in grants, the rest of its earlier streams is lost.
+ * A worker connected to the sender, again or for the first time. `grants` lists what it holds; everything else of its
+ * earlier streams is lost.
  *
  * @generated from message methods.peer.v1.WorkerSeen
  */
@@ -695,7 +696,7 @@ export const WorkerSeenSchema: GenMessage<WorkerSeen> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 20);
 
 /**
- * The grant reached no worker: the run goes back to its queue, uncounted.
+ * The grant reached no worker: the run returns to its queue, and the attempt is not counted.
  *
  * @generated from message methods.peer.v1.GrantLost
  */
@@ -719,7 +720,7 @@ export const GrantLostSchema: GenMessage<GrantLost> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 21);
 
 /**
- * The sender owns these shards now.
+ * The sender now owns these shards.
  *
  * @generated from message methods.peer.v1.ShardsTaken
  */
@@ -730,7 +731,7 @@ export type ShardsTaken = Message<"methods.peer.v1.ShardsTaken"> & {
   shards: ShardEpoch[];
 
   /**
-   * Replaces all the sender said before.
+   * Replaces everything that the sender announced before.
    *
    * @generated from field: bool whole = 2;
    */
@@ -745,7 +746,7 @@ export const ShardsTakenSchema: GenMessage<ShardsTaken> = /*@__PURE__*/
   messageDesc(file_methods_peer_v1_peer_service, 22);
 
 /**
- * What run-scheduler nodes say to each other: one stream a pair, frames both ways.
+ * Messages between run-scheduler nodes: one stream a pair, frames both ways.
  *
  * @generated from service methods.peer.v1.PeerService
  */

@@ -14,7 +14,7 @@ export const file_methods_registry_v1_account: GenFile = /*@__PURE__*/
   fileDesc("CiFtZXRob2RzL3JlZ2lzdHJ5L3YxL2FjY291bnQucHJvdG8SE21ldGhvZHMucmVnaXN0cnkudjEiUAoERG9lchIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEgoKAmlwGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkSDgoGY2xpZW50GAUgASgJIi8KBVBhcnR5EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSDAoEbmFtZRgDIAEoCSLGAQoGTWVtYmVyEg4KBm9yZ19pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEgwKBHJvbGUYAyABKAkSDQoFZW1haWwYBCABKAkSDAoEbmFtZRgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBEhcKD2xhc3Rfc2Vlbl9hdF9tcxgHIAEoARIQCghvcmdfbmFtZRgIIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgJIAEoCBIWCg5kaXNhYmxlZF9hdF9tcxgKIAEoASJoCghTZXR0aW5ncxIaChJjb250ZW50X29uX2RldmljZXMYASABKAgSFgoOcmV0ZW50aW9uX2RheXMYAiABKA0SFQoNd2ViaG9va19ob3N0cxgDIAMoCRIRCgl0aW1lX3pvbmUYBCABKAki9gEKCkF1ZGl0RW50cnkSEAoIYXVkaXRfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg0KBWF0X21zGAMgASgBEiYKAmJ5GAQgASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRIKCgJpcBgFIAEoCRISCgpyZXF1ZXN0X2lkGAYgASgJEg4KBmFjdGlvbhgHIAEoCRITCgt0YXJnZXRfa2luZBgIIAEoCRIRCgl0YXJnZXRfaWQYCSABKAkSEwoLYmVmb3JlX2pzb24YCiABKAkSEgoKYWZ0ZXJfanNvbhgLIAEoCRIOCgZjbGllbnQYDCABKAliBnByb3RvMw");
 
 /**
- * Who did something and from where: kept with what was done and in the audit log.
+ * The party that did something, and its address; kept with the record of the act and in the audit log.
  *
  * @generated from message methods.registry.v1.Doer
  */
@@ -34,7 +34,7 @@ export type Doer = Message<"methods.registry.v1.Doer"> & {
   id: string;
 
   /**
-   * Address the request came from; empty for system.
+   * The address the request came from; empty for system.
    *
    * @generated from field: string ip = 3;
    */
@@ -46,7 +46,7 @@ export type Doer = Message<"methods.registry.v1.Doer"> & {
   requestId: string;
 
   /**
-   * Name and version of the MCP client that it acted through, as the client reports them; empty: none.
+   * Name and version of the MCP client that the doer used, as the client reports them; empty: none.
    *
    * @generated from field: string client = 5;
    */
@@ -77,7 +77,7 @@ export type Party = Message<"methods.registry.v1.Party"> & {
   id: string;
 
   /**
-   * Name or e-mail of a user, name of a key; empty where it is not known any more.
+   * Name or e-mail of a user, name of a key; empty if it is no longer known.
    *
    * @generated from field: string name = 3;
    */
@@ -138,7 +138,7 @@ export type Member = Message<"methods.registry.v1.Member"> & {
   orgName: string;
 
   /**
-   * Whether the issuer vouches for the address. Only then it is the person's name in rules about people.
+   * Whether the issuer has verified the address. Only a verified address identifies the person in rules about people.
    *
    * @generated from field: bool email_verified = 9;
    */
@@ -171,21 +171,21 @@ export type Settings = Message<"methods.registry.v1.Settings"> & {
   contentOnDevices: boolean;
 
   /**
-   * How long finished runs are kept, 1 to 3650.
+   * How many days finished runs are kept, 1 to 3650.
    *
    * @generated from field: uint32 retention_days = 2;
    */
   retentionDays: number;
 
   /**
-   * Host names webhooks may go to, "*.example.com" for all below it; empty: any public one.
+   * Host names that webhooks may use, "*.example.com" for all names below it; empty: any public one.
    *
    * @generated from field: repeated string webhook_hosts = 3;
    */
   webhookHosts: string[];
 
   /**
-   * IANA name of the zone in which mails and pages show times to people.
+   * IANA name of the time zone in which mails and pages show times.
    *
    * @generated from field: string time_zone = 4;
    */
@@ -255,7 +255,8 @@ export type AuditEntry = Message<"methods.registry.v1.AuditEntry"> & {
   targetId: string;
 
   /**
-   * JSON objects with the fields that changed; never content, keys or tokens. Empty where nothing was before or is after.
+   * JSON objects with the fields that changed; never content, keys or tokens. Empty if there was nothing before, or is
+   * nothing after.
    *
    * @generated from field: string before_json = 10;
    */
@@ -267,7 +268,7 @@ export type AuditEntry = Message<"methods.registry.v1.AuditEntry"> & {
   afterJson: string;
 
   /**
-   * As in the doer.
+   * As in Doer.
    *
    * @generated from field: string client = 12;
    */

@@ -25,14 +25,14 @@ export type EnsureUserRequest = Message<"methods.registry.v1.EnsureUserRequest">
   issuer: string;
 
   /**
-   * The issuer's own id of the organization.
+   * The issuer's id of the organization.
    *
    * @generated from field: string external_org_id = 2;
    */
   externalOrgId: string;
 
   /**
-   * Shown until another is given; empty: the external id.
+   * The name to show until another one is set; empty: the external id.
    *
    * @generated from field: string org_name = 3;
    */
@@ -54,7 +54,7 @@ export type EnsureUserRequest = Message<"methods.registry.v1.EnsureUserRequest">
   name: string;
 
   /**
-   * The role the issuer claims; empty: the organization's first user is admin, later ones member.
+   * The role that the issuer claims; empty: the organization's first user is admin, later ones are members.
    *
    * @generated from field: string claimed_role = 7;
    */
@@ -131,7 +131,7 @@ export type BeginSignInRequest = Message<"methods.registry.v1.BeginSignInRequest
   codeVerifier: string;
 
   /**
-   * Path to go to afterwards.
+   * The path to open after the sign-in.
    *
    * @generated from field: string return_to = 5;
    */
@@ -529,14 +529,14 @@ export type ListRecipientsRequest = Message<"methods.registry.v1.ListRecipientsR
   orgId: OrgId;
 
   /**
-   * The method of the run. Bare or wf_ form.
+   * The method of the run, in bare or wf_ form.
    *
    * @generated from field: string method_id = 2;
    */
   methodId: (MethodId | ProductionId);
 
   /**
-   * E-mail addresses and roles that the question names, at most 50. Empty: the person who last published the method,
+   * E-mail addresses and roles that the question names, at most 50. Empty: the person who last published the method, or
    * else the admins.
    *
    * @generated from field: repeated string to = 3;
@@ -544,7 +544,7 @@ export type ListRecipientsRequest = Message<"methods.registry.v1.ListRecipientsR
   to: string[];
 
   /**
-   * Who may not answer, and so is not asked; empty: no one.
+   * The person who may not answer, and so gets no mail; empty: no one.
    *
    * @generated from field: string except_user_id = 4;
    */
@@ -563,8 +563,8 @@ export const ListRecipientsRequestSchema: GenMessage<ListRecipientsRequest> = /*
  */
 export type ListRecipientsResponse = Message<"methods.registry.v1.ListRecipientsResponse"> & {
   /**
-   * At most 50, each address once: enabled members whose address the issuer vouches for, and addresses the question names
-   * that no member has.
+   * At most 50, each address once: enabled members whose address the issuer has verified, and addresses that the
+   * question names and no member has.
    *
    * @generated from field: repeated methods.registry.v1.Recipient recipients = 1;
    */
@@ -576,7 +576,7 @@ export type ListRecipientsResponse = Message<"methods.registry.v1.ListRecipients
   orgName: string;
 
   /**
-   * Empty: there is no such method.
+   * Empty: the method does not exist.
    *
    * @generated from field: string method_name = 3;
    */
@@ -595,7 +595,7 @@ export type ListRecipientsResponse = Message<"methods.registry.v1.ListRecipients
   contentOnDevices: boolean;
 
   /**
-   * There are further people beyond the 50.
+   * There are more recipients than these 50.
    *
    * @generated from field: bool more = 6;
    */
@@ -691,7 +691,7 @@ export type ChangeSettingsRequest = Message<"methods.registry.v1.ChangeSettingsR
   orgId: OrgId;
 
   /**
-   * Absent fields stay as they are.
+   * Absent fields are not changed.
    *
    * @generated from field: optional bool content_on_devices = 2;
    */
@@ -760,7 +760,8 @@ export const ChangeSettingsResponseSchema: GenMessage<ChangeSettingsResponse> = 
   messageDesc(file_methods_registry_v1_account_service, 27);
 
 /**
- * At most 256. An audit_id that is known already is ignored, so that a lost reply may be repeated.
+ * At most 256 lines. A line whose audit_id is known is ignored, so that the caller may repeat a request without a
+ * reply.
  *
  * @generated from message methods.registry.v1.RecordAuditRequest
  */
@@ -915,13 +916,13 @@ export const ListAuditResponseSchema: GenMessage<ListAuditResponse> = /*@__PURE_
   messageDesc(file_methods_registry_v1_account_service, 32);
 
 /**
- * People: who they are, what they may do, their sign-ins, the organization's settings and its audit log.
+ * People: their identity, their role, their sign-ins, the organization's settings and its audit log.
  *
  * @generated from service methods.registry.v1.AccountService
  */
 export const AccountService: GenService<{
   /**
-   * The user a verified token names, in the organization it names; both are made at first sight.
+   * Returns the user that a verified token names, in the organization it names, and creates both on first use.
    *
    * @generated from rpc methods.registry.v1.AccountService.EnsureUser
    */
@@ -931,7 +932,7 @@ export const AccountService: GenService<{
     output: typeof EnsureUserResponseSchema;
   },
   /**
-   * Keeps what a sign-in under way needs until the issuer sends the person back.
+   * Stores the state of a sign-in until the issuer sends the person back.
    *
    * @generated from rpc methods.registry.v1.AccountService.BeginSignIn
    */
@@ -941,7 +942,7 @@ export const AccountService: GenService<{
     output: typeof BeginSignInResponseSchema;
   },
   /**
-   * Gives it out once.
+   * Returns the state of a sign-in, once.
    *
    * @generated from rpc methods.registry.v1.AccountService.TakeSignIn
    */
@@ -959,7 +960,7 @@ export const AccountService: GenService<{
     output: typeof CreateSessionResponseSchema;
   },
   /**
-   * Who a cookie is. Unknown, expired and ended ones are refused alike.
+   * Returns the user of a cookie. Unknown, expired and ended sessions get the same error.
    *
    * @generated from rpc methods.registry.v1.AccountService.ResolveSession
    */
@@ -1001,7 +1002,7 @@ export const AccountService: GenService<{
     output: typeof SetMemberRoleResponseSchema;
   },
   /**
-   * Ends a person's access for good: their sessions end, and no later token restores them. A repeat changes nothing.
+   * Ends a person's access permanently: their sessions end, and no later token restores them. A repeat changes nothing.
    *
    * @generated from rpc methods.registry.v1.AccountService.DisableMember
    */
@@ -1011,7 +1012,8 @@ export const AccountService: GenService<{
     output: typeof DisableMemberResponseSchema;
   },
   /**
-   * The people who get an e-mail about a question, with what the mail says of the organization and the method.
+   * Returns the people who get an e-mail about a question, and what the mail says about the organization and the
+   * method.
    *
    * @generated from rpc methods.registry.v1.AccountService.ListRecipients
    */
@@ -1037,7 +1039,7 @@ export const AccountService: GenService<{
     output: typeof ChangeSettingsResponseSchema;
   },
   /**
-   * For what other services did; what the registry does it records itself, in the same statement.
+   * Records the acts of other services. The registry records its own acts, in the statement that makes the change.
    *
    * @generated from rpc methods.registry.v1.AccountService.RecordAudit
    */

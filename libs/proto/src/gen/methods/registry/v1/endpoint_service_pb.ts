@@ -73,7 +73,7 @@ export type CreateEndpointRequest = Message<"methods.registry.v1.CreateEndpointR
   format: string;
 
   /**
-   * Checked by the caller as the webhook URL of a run.
+   * The caller checks it like the webhook URL of a run.
    *
    * @generated from field: string url = 4;
    */
@@ -107,7 +107,7 @@ export type CreateEndpointResponse = Message<"methods.registry.v1.CreateEndpoint
   endpoint?: Endpoint | undefined;
 
   /**
-   * Only here; empty for a chat, which checks no signature.
+   * Returned only here; empty for a chat, which checks no signature.
    *
    * @generated from field: string webhook_secret = 2;
    */
@@ -136,7 +136,7 @@ export type ChangeEndpointRequest = Message<"methods.registry.v1.ChangeEndpointR
   endpointId: EndpointId;
 
   /**
-   * Absent fields stay as they are.
+   * Absent fields are not changed.
    *
    * @generated from field: optional string name = 3;
    */
@@ -259,7 +259,7 @@ export type RotateEndpointRequest = Message<"methods.registry.v1.RotateEndpointR
   endpointId: EndpointId;
 
   /**
-   * How long the earlier secret signs too.
+   * How long the earlier secret also signs.
    *
    * @generated from field: uint32 overlap_ms = 3;
    */
@@ -288,7 +288,7 @@ export type RotateEndpointResponse = Message<"methods.registry.v1.RotateEndpoint
   endpoint?: Endpoint | undefined;
 
   /**
-   * Only here.
+   * Returned only here.
    *
    * @generated from field: string webhook_secret = 2;
    */
@@ -358,7 +358,7 @@ export const GetEndpointEventsRequestSchema: GenMessage<GetEndpointEventsRequest
  */
 export type GetEndpointEventsResponse = Message<"methods.registry.v1.GetEndpointEventsResponse"> & {
   /**
-   * Of endpoints that are not paused, each once.
+   * The events of all endpoints that are not paused, each once.
    *
    * @generated from field: repeated string events = 1;
    */
@@ -401,7 +401,7 @@ export type Endpoint = Message<"methods.registry.v1.Endpoint"> & {
   format: string;
 
   /**
-   * Of a chat only its host, of others without the query.
+   * Only the host for a chat; the URL without its query for others.
    *
    * @generated from field: string shown_url = 5;
    */
@@ -428,7 +428,7 @@ export type Endpoint = Message<"methods.registry.v1.Endpoint"> & {
   createdBy?: Party | undefined;
 
   /**
-   * Until when an earlier secret signs too; 0: none does.
+   * The time until which an earlier secret also signs; 0: none does.
    *
    * @generated from field: double earlier_until_ms = 10;
    */
@@ -493,7 +493,7 @@ export type EndpointTarget = Message<"methods.registry.v1.EndpointTarget"> & {
   earlier: EarlierSecret[];
 
   /**
-   * When it was made, resumed, or took other events: it has no deliveries of earlier events.
+   * When it was created or resumed, or its events were changed: it gets no deliveries of earlier events.
    *
    * @generated from field: double changed_at_ms = 9;
    */
@@ -530,7 +530,7 @@ export const EarlierSecretSchema: GenMessage<EarlierSecret> = /*@__PURE__*/
   messageDesc(file_methods_registry_v1_endpoint_service, 17);
 
 /**
- * Webhooks of an organization for all its runs.
+ * Webhooks of an organization that receive the events of all its runs.
  *
  * @generated from service methods.registry.v1.EndpointService
  */
@@ -568,7 +568,7 @@ export const EndpointService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Another secret; the ones before it sign too for a while.
+   * Creates a new secret. The earlier ones also sign for a while.
    *
    * @generated from rpc methods.registry.v1.EndpointService.RotateEndpoint
    */
@@ -578,7 +578,7 @@ export const EndpointService: GenService<{
     output: typeof RotateEndpointResponseSchema;
   },
   /**
-   * URLs and secrets, for the sender of webhooks; never for people.
+   * Returns URLs and secrets, for the sender of webhooks; never for people.
    *
    * @generated from rpc methods.registry.v1.EndpointService.GetEndpointTargets
    */
@@ -588,7 +588,7 @@ export const EndpointService: GenService<{
     output: typeof GetEndpointTargetsResponseSchema;
   },
   /**
-   * The events that some endpoint of the organization takes, for those who emit them.
+   * Returns the events that at least one endpoint of the organization takes, for the services that emit them.
    *
    * @generated from rpc methods.registry.v1.EndpointService.GetEndpointEvents
    */

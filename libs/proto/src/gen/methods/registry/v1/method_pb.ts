@@ -20,7 +20,7 @@ export const file_methods_registry_v1_method: GenFile = /*@__PURE__*/
  */
 export type Method = Message<"methods.registry.v1.Method"> & {
   /**
-   * Bare id; wf_<id> in production calls.
+   * The bare id; production calls use wf_<id>.
    *
    * @generated from field: string method_id = 1;
    */
@@ -44,14 +44,14 @@ export type Method = Message<"methods.registry.v1.Method"> & {
   status: string;
 
   /**
-   * Of the current version; method/2 for one without versions.
+   * The format of the current version; method/2 for a method without versions.
    *
    * @generated from field: string format = 5;
    */
   format: string;
 
   /**
-   * Empty: a method of an agent prompt or of a recording that is not compiled has no version.
+   * Empty: the method was created from an agent prompt or from a recording that is not compiled, and has no version.
    *
    * @generated from field: string current_version = 6;
    */
@@ -80,21 +80,21 @@ export type Method = Message<"methods.registry.v1.Method"> & {
   createdBy?: Party | undefined;
 
   /**
-   * source, agent_prompt and recording, as far as they are there.
+   * The records that exist, of source, agent_prompt and recording.
    *
    * @generated from field: repeated string available_records = 11;
    */
   availableRecords: string[];
 
   /**
-   * Only of a method made from a recording.
+   * Set only for a method created from a recording.
    *
    * @generated from field: methods.registry.v1.Build build = 12;
    */
   build?: Build | undefined;
 
   /**
-   * An admin offers it to agents; it is a tool while it also has a published version that can be called.
+   * An admin offers the method to agents. It is a tool while it also has a published version that agents can call.
    *
    * @generated from field: bool offered_to_agents = 13;
    */
@@ -109,7 +109,7 @@ export const MethodSchema: GenMessage<Method> = /*@__PURE__*/
   messageDesc(file_methods_registry_v1_method, 0);
 
 /**
- * A method that agents are offered, as its published version describes it.
+ * A method that is offered to agents, as its published version describes it.
  *
  * @generated from message methods.registry.v1.OfferedMethod
  */
@@ -120,15 +120,15 @@ export type OfferedMethod = Message<"methods.registry.v1.OfferedMethod"> & {
   method?: Method | undefined;
 
   /**
-   * Why it cannot be called now: not_published, not_described (workflow/1, or a source that no longer compiles) or
-   * too_large. Empty: it can, and the fields below are filled.
+   * Why agents cannot call it now: not_published, not_described (workflow/1, or a source that no longer compiles) or
+   * too_large. Empty: they can, and the fields below are set.
    *
    * @generated from field: string unavailable = 2;
    */
   unavailable: string;
 
   /**
-   * As the source names itself.
+   * The name in the source.
    *
    * @generated from field: string name = 3;
    */
@@ -232,7 +232,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
   createdBy?: Party | undefined;
 
   /**
-   * The last time; 0: never.
+   * The last time it was published; 0: never.
    *
    * @generated from field: double published_at_ms = 8;
    */
@@ -254,7 +254,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
   lockSha256: string;
 
   /**
-   * Only where the reply says so.
+   * Set only in replies that say so.
    *
    * @generated from field: bytes source = 12;
    */
@@ -266,7 +266,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
   lock: Uint8Array;
 
   /**
-   * Versions that calls without one are bound to since the save, by production id.
+   * The versions that calls without a version were bound to at the save, by production id.
    *
    * @generated from field: map<string, string> calls = 14;
    */

@@ -83,7 +83,7 @@ export type CreateServiceKeyRequest = Message<"methods.registry.v1.CreateService
   name: string;
 
   /**
-   * SHA-256 of the ASCII text sk_<auth part>; the key itself never comes here.
+   * SHA-256 of the ASCII text sk_<auth part>; the key itself is never sent here.
    *
    * @generated from field: bytes auth_sha256 = 3;
    */
@@ -112,14 +112,14 @@ export type CreateServiceKeyResponse = Message<"methods.registry.v1.CreateServic
   key?: ServiceKey | undefined;
 
   /**
-   * whsec_..., shown only to the maker of the key: a repeat of the request returns it again.
+   * whsec_..., shown only to the creator of the key: a repeat of the request returns it again.
    *
    * @generated from field: string webhook_secret = 2;
    */
   webhookSecret: string;
 
   /**
-   * False at a repeat.
+   * False for a repeat.
    *
    * @generated from field: bool created = 3;
    */
@@ -150,7 +150,7 @@ export type ListServiceKeysRequest = Message<"methods.registry.v1.ListServiceKey
   limit: number;
 
   /**
-   * next_cursor of the page before; empty: from the first.
+   * next_cursor of the previous page; empty: the first page.
    *
    * @generated from field: string cursor = 3;
    */
@@ -311,7 +311,7 @@ export const RenewWebhookSecretResponseSchema: GenMessage<RenewWebhookSecretResp
   messageDesc(file_methods_registry_v1_method_registry_service, 11);
 
 /**
- * At most 1,000.
+ * At most 1,000 uses.
  *
  * @generated from message methods.registry.v1.NoteKeyUseRequest
  */
@@ -379,7 +379,7 @@ export type GetWebhookSecretRequest = Message<"methods.registry.v1.GetWebhookSec
   orgId: OrgId;
 
   /**
-   * Empty: there is no such key.
+   * Empty: the key does not exist.
    *
    * @generated from field: string key_id = 2;
    */
@@ -427,14 +427,14 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   idempotencyHash: Uint8Array;
 
   /**
-   * Empty: the source's title, else its name; without a source "Untitled".
+   * Empty: the source's title, or else its name; "Untitled" without a source.
    *
    * @generated from field: string display_name = 3;
    */
   displayName: string;
 
   /**
-   * A source, an agent prompt or both; or only an upload.
+   * Either a source, an agent prompt or both; or only an upload.
    *
    * @generated from field: bytes source = 4;
    */
@@ -451,7 +451,7 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   agentPrompt: string;
 
   /**
-   * Empty: there is a source or an agent prompt.
+   * Empty if there is a source or an agent prompt.
    *
    * @generated from field: string upload_id = 7;
    */
@@ -475,7 +475,7 @@ export type CreateMethodResponse = Message<"methods.registry.v1.CreateMethodResp
   method?: Method | undefined;
 
   /**
-   * Absent where there is no source.
+   * Absent without a source.
    *
    * @generated from field: methods.registry.v1.Version version = 2;
    */
@@ -514,7 +514,7 @@ export type SaveVersionRequest = Message<"methods.registry.v1.SaveVersionRequest
   methodId: MethodId;
 
   /**
-   * Refused with version_conflict when it is not the current version; empty where the method has none.
+   * The request fails with version_conflict when this is not the current version; empty if the method has none.
    *
    * @generated from field: string base_version = 3;
    */
@@ -553,7 +553,7 @@ export type SaveVersionResponse = Message<"methods.registry.v1.SaveVersionRespon
   version?: Version | undefined;
 
   /**
-   * False: the current version already holds these bytes.
+   * False: the current version already has these bytes.
    *
    * @generated from field: bool created = 2;
    */
@@ -650,7 +650,8 @@ export const FindMethodsRequestSchema: GenMessage<FindMethodsRequest> = /*@__PUR
  */
 export type FindMethodsResponse = Message<"methods.registry.v1.FindMethodsResponse"> & {
   /**
-   * As they were asked for, in bare or wf_ form; what is missing here is missing there, or is another organization's.
+   * As the request names them, in bare or wf_ form. A method that is missing here does not exist, or belongs to another
+   * organization.
    *
    * @generated from field: repeated string method_ids = 1;
    */
@@ -698,7 +699,7 @@ export type GetMethodResponse = Message<"methods.registry.v1.GetMethodResponse">
   method?: Method | undefined;
 
   /**
-   * Empty: there is none.
+   * Empty: there is no prompt.
    *
    * @generated from field: string agent_prompt = 2;
    */
@@ -732,7 +733,7 @@ export type ListMethodsRequest = Message<"methods.registry.v1.ListMethodsRequest
   limit: number;
 
   /**
-   * Part of the display name; empty: all.
+   * A part of the display name; empty: all.
    *
    * @generated from field: string search = 4;
    */
@@ -785,7 +786,7 @@ export type UpdateMethodRequest = Message<"methods.registry.v1.UpdateMethodReque
   methodId: MethodId;
 
   /**
-   * Absent fields stay as they are; an empty prompt takes it away.
+   * Absent fields are not changed; an empty prompt removes the prompt.
    *
    * @generated from field: optional string display_name = 3;
    */
@@ -843,7 +844,7 @@ export type OfferMethodRequest = Message<"methods.registry.v1.OfferMethodRequest
   methodId: (MethodId | ProductionId);
 
   /**
-   * False: withdraw.
+   * False: withdraws the offer.
    *
    * @generated from field: bool offered = 3;
    */
@@ -945,14 +946,14 @@ export type FindCreationResponse = Message<"methods.registry.v1.FindCreationResp
   found: boolean;
 
   /**
-   * Absent while an upload waits for its bytes.
+   * Absent while the upload waits for its bytes.
    *
    * @generated from field: methods.registry.v1.Method method = 2;
    */
   method?: Method | undefined;
 
   /**
-   * Of a method created with a source: what its save was called; else empty.
+   * The version of a method created with a source; else empty.
    *
    * @generated from field: string version_id = 3;
    */
@@ -1037,7 +1038,7 @@ export const ValidateSourceRequestSchema: GenMessage<ValidateSourceRequest> = /*
  */
 export type ValidateSourceResponse = Message<"methods.registry.v1.ValidateSourceResponse"> & {
   /**
-   * No finding is an error.
+   * True if no finding is an error.
    *
    * @generated from field: bool ok = 1;
    */
@@ -1151,7 +1152,7 @@ export type GetVersionResponse = Message<"methods.registry.v1.GetVersionResponse
   method?: Method | undefined;
 
   /**
-   * With source.
+   * Includes the source.
    *
    * @generated from field: methods.registry.v1.Version version = 2;
    */
@@ -1228,7 +1229,7 @@ export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
  */
 export const MethodRegistryService: GenService<{
   /**
-   * Finds the organization of (issuer, external id) or makes it.
+   * EnsureOrganization returns the organization of an issuer and external id, and creates it on first use.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.EnsureOrganization
    */
@@ -1262,7 +1263,7 @@ export const MethodRegistryService: GenService<{
     output: typeof RevokeServiceKeyResponseSchema;
   },
   /**
-   * Who a key is. Unknown and revoked keys are refused alike.
+   * Returns the owner of a key. Unknown and revoked keys get the same error.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.ResolveServiceKey
    */
@@ -1272,7 +1273,7 @@ export const MethodRegistryService: GenService<{
     output: typeof ResolveServiceKeyResponseSchema;
   },
   /**
-   * A new one, shown once; the earlier one no longer signs.
+   * Creates a new secret, which is shown once; the earlier one no longer signs.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.RenewWebhookSecret
    */
@@ -1282,7 +1283,7 @@ export const MethodRegistryService: GenService<{
     output: typeof RenewWebhookSecretResponseSchema;
   },
   /**
-   * Keeps when keys were last used, to the minute.
+   * Records when keys were last used, to the minute.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.NoteKeyUse
    */
@@ -1292,7 +1293,7 @@ export const MethodRegistryService: GenService<{
     output: typeof NoteKeyUseResponseSchema;
   },
   /**
-   * For signing; also for a revoked key, whose runs go on.
+   * Returns the secret for signing; also for a revoked key, whose runs continue.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.GetWebhookSecret
    */
@@ -1334,7 +1335,7 @@ export const MethodRegistryService: GenService<{
     output: typeof GetMethodResponseSchema;
   },
   /**
-   * Which of these methods the organization has.
+   * Returns which of these methods the organization has.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.FindMethods
    */
@@ -1382,7 +1383,7 @@ export const MethodRegistryService: GenService<{
     output: typeof ListOfferedMethodsResponseSchema;
   },
   /**
-   * What a creation key made, on either route.
+   * Returns what a creation key created, on either route.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.FindCreation
    */
@@ -1402,7 +1403,7 @@ export const MethodRegistryService: GenService<{
     output: typeof RetryBuildResponseSchema;
   },
   /**
-   * Says what saving this source would find; saves nothing.
+   * Returns the findings that saving this source would have; saves nothing.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.ValidateSource
    */

@@ -47,7 +47,7 @@ export type RunRecord = Message<"methods.registry.v1.RunRecord"> & {
   sequence: number;
 
   /**
-   * As the inspection says: running, waiting, succeeded, failed or cancelled.
+   * The status in the inspection: running, waiting, succeeded, failed or cancelled.
    *
    * @generated from field: string status = 6;
    */
@@ -69,7 +69,7 @@ export type RunRecord = Message<"methods.registry.v1.RunRecord"> & {
   createdBy?: Party | undefined;
 
   /**
-   * Only from GetRunRecord.
+   * Set only by GetRunRecord.
    *
    * @generated from field: string inspection_json = 10;
    */
@@ -254,7 +254,8 @@ export const ListRunRecordsResponseSchema: GenMessage<ListRunRecordsResponse> = 
  */
 export const RunRecordService: GenService<{
   /**
-   * Stores a record unless a later one is there: stale_sequence below the stored sequence or at it with other bytes.
+   * Stores a record unless a later one is stored. Fails with stale_sequence if the sequence is lower than the stored
+   * one, or equal to it with other bytes.
    *
    * @generated from rpc methods.registry.v1.RunRecordService.PutRunRecord
    */

@@ -74,7 +74,7 @@ export type Upload = Message<"methods.registry.v1.Upload"> & {
   expiresAtMs: number;
 
   /**
-   * Once the last byte is here.
+   * Set once the last byte has arrived.
    *
    * @generated from field: methods.registry.v1.Method method = 11;
    */
@@ -264,7 +264,7 @@ export type AppendUploadRequest = Message<"methods.registry.v1.AppendUploadReque
   chunk: Uint8Array;
 
   /**
-   * Absent: the upload itself, whose token was shown.
+   * Absent: the caller is the upload itself, identified by its token.
    *
    * @generated from field: methods.registry.v1.Doer doer = 5;
    */
@@ -296,7 +296,7 @@ export const AppendUploadResponseSchema: GenMessage<AppendUploadResponse> = /*@_
   messageDesc(file_methods_registry_v1_upload_service, 8);
 
 /**
- * Recordings on their way in. The last byte makes a method, whose build compiles the recording to a draft.
+ * Uploads of recordings. The last byte creates a method, whose build compiles the recording to a draft.
  *
  * @generated from service methods.registry.v1.UploadService
  */
@@ -318,7 +318,7 @@ export const UploadService: GenService<{
     output: typeof GetUploadResponseSchema;
   },
   /**
-   * Which upload a token is for. Unknown, replaced and expired ones are refused alike.
+   * Returns the upload of a token. Unknown, replaced and expired tokens get the same error.
    *
    * @generated from rpc methods.registry.v1.UploadService.ResolveUploadToken
    */
@@ -328,7 +328,7 @@ export const UploadService: GenService<{
     output: typeof ResolveUploadTokenResponseSchema;
   },
   /**
-   * Stores bytes at an offset. Bytes that were stored before are skipped, so a repeat is harmless.
+   * Stores bytes at an offset. It skips bytes that are stored already, so a repeat is harmless.
    *
    * @generated from rpc methods.registry.v1.UploadService.AppendUpload
    */

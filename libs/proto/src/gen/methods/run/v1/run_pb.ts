@@ -72,7 +72,7 @@ export type RunView = Message<"methods.run.v1.RunView"> & {
   cancelRequested: boolean;
 
   /**
-   * Recorded steps in the order they were recorded; steps not reached are absent.
+   * Recorded steps in the order they were recorded. Steps that the run has not reached are absent.
    *
    * @generated from field: repeated methods.run.v1.StepView steps = 11;
    */
@@ -94,14 +94,14 @@ export type RunView = Message<"methods.run.v1.RunView"> & {
   error?: RunError | undefined;
 
   /**
-   * Grows by one with every committed change; a reader never goes back.
+   * Increases by one with every committed change; a reader never accepts a lower one.
    *
    * @generated from field: uint32 revision = 15;
    */
   revision: number;
 
   /**
-   * Why a queued run is not claimed: sleeping, feature_missing or no_worker; empty where a worker may take it.
+   * Why no worker claims a queued run: sleeping, feature_missing or no_worker; empty if a worker may claim it.
    *
    * @generated from field: string queued_reason = 16;
    */
@@ -115,7 +115,7 @@ export type RunView = Message<"methods.run.v1.RunView"> & {
   wakeAtMs: number;
 
   /**
-   * Of a run that is not finished: it has failed with this, and what follows a failure is left to do.
+   * Set for an unfinished run that has failed with this error and still has its cleanup to do.
    *
    * @generated from field: methods.run.v1.RunError ending = 18;
    */
@@ -161,7 +161,7 @@ export type RunTiming = Message<"methods.run.v1.RunTiming"> & {
   finishedAtMs: number;
 
   /**
-   * Sums over all finished spans of that state, in ms; the open span is added by the reader.
+   * Total time of the finished spans in each state, in ms. The reader adds the open span.
    *
    * @generated from field: double queued_ms = 5;
    */
@@ -178,7 +178,7 @@ export type RunTiming = Message<"methods.run.v1.RunTiming"> & {
   waitingMs: number;
 
   /**
-   * When the present state was entered.
+   * When the run entered its present state.
    *
    * @generated from field: double state_since_ms = 8;
    */
@@ -323,7 +323,7 @@ export type StepError = Message<"methods.run.v1.StepError"> & {
   line: number;
 
   /**
-   * What an http server said beside its status: masked by the worker. Empty when there is nothing.
+   * What an http server reported beside its status, masked by the worker; empty: nothing.
    *
    * @generated from field: string reason = 5;
    */
@@ -335,7 +335,7 @@ export type StepError = Message<"methods.run.v1.StepError"> & {
   headers: { [key: string]: string };
 
   /**
-   * The first KiB of the answer's body.
+   * The first KiB of the response's body.
    *
    * @generated from field: string body = 7;
    */
@@ -441,14 +441,14 @@ export type Question = Message<"methods.run.v1.Question"> & {
   policy?: AnswerPolicy | undefined;
 
   /**
-   * Of a question that needs several people, each person's present one.
+   * The present vote of each person, for a question that needs several people.
    *
    * @generated from field: repeated methods.run.v1.Vote votes = 10;
    */
   votes: Vote[];
 
   /**
-   * A person's id, usr_..., or the one e-mail address that is asked; empty: anyone who may answer.
+   * A person's id, usr_..., or the only e-mail address that the question names; empty: anyone who may answer.
    *
    * @generated from field: string assignee = 11;
    */
@@ -460,14 +460,14 @@ export type Question = Message<"methods.run.v1.Question"> & {
   delegations: Delegation[];
 
   /**
-   * The escalation's people may answer too, since then; 0: not escalated.
+   * When the people of the escalation became able to answer too; 0: not escalated.
    *
    * @generated from field: double escalated_at_ms = 13;
    */
   escalatedAtMs: number;
 
   /**
-   * Hex SHA-256 of the form's canonical JSON (RFC 8785), and of the source that asks; empty where it is unknown.
+   * Hex SHA-256 of the form's canonical JSON (RFC 8785), and of the source that asks; empty: unknown.
    *
    * @generated from field: string form_sha256 = 14;
    */
@@ -509,7 +509,7 @@ export const ShownValueSchema: GenMessage<ShownValue> = /*@__PURE__*/
   messageDesc(file_methods_run_v1_run, 7);
 
 /**
- * Who started or answered a run: a person, a service key, or the recipient of a link.
+ * The party that started or answered a run: a person, a service key, or the recipient of a link.
  *
  * @generated from message methods.run.v1.Actor
  */
@@ -529,7 +529,7 @@ export type Actor = Message<"methods.run.v1.Actor"> & {
   keyId: (KeyId | '');
 
   /**
-   * The person's verified address in lower case; empty where none is known.
+   * The person's verified address in lower case; empty: none is known.
    *
    * @generated from field: string email = 3;
    */
@@ -548,7 +548,8 @@ export type Actor = Message<"methods.run.v1.Actor"> & {
   role: string;
 
   /**
-   * The address that a link was sent to, in lower case, or the name of the endpoint that showed it; empty for all others.
+   * The address that the link was sent to, in lower case, or the name of the endpoint that showed it; empty for all
+   * others.
    *
    * @generated from field: string link_recipient = 6;
    */
@@ -622,7 +623,7 @@ export type Receipt = Message<"methods.run.v1.Receipt"> & {
   versionHash: string;
 
   /**
-   * With defaults. In a run, empty where it has more than 4 KiB; the question has it whole.
+   * The answer with its defaults. In a run it is empty above 4 KiB; the question has the whole answer.
    *
    * @generated from field: string answer_json = 9;
    */
@@ -639,7 +640,7 @@ export type Receipt = Message<"methods.run.v1.Receipt"> & {
   askedAtMs: number;
 
   /**
-   * Of a question that needed several people: those who decided it, without values and with the beginning of their
+   * The votes that decided a question that needed several people, without values and with the beginning of their
    * comments.
    *
    * @generated from field: repeated methods.run.v1.Vote votes = 12;
@@ -721,7 +722,7 @@ export const DelegationSchema: GenMessage<Delegation> = /*@__PURE__*/
   messageDesc(file_methods_run_v1_run, 11);
 
 /**
- * The rules of an ask step about the people who answer it, as its version's source gives them.
+ * The rules of an ask step about the people who answer it, as the source of its version gives them.
  *
  * @generated from message methods.run.v1.AnswerPolicy
  */
@@ -741,21 +742,21 @@ export type AnswerPolicy = Message<"methods.run.v1.AnswerPolicy"> & {
   notStarter: boolean;
 
   /**
-   * Decided once this many different people gave the same answer; 0: one answer decides.
+   * This many different people must give the same answer; 0: one answer decides.
    *
    * @generated from field: uint32 needs = 3;
    */
   needs: number;
 
   /**
-   * The fields that have to be the same; empty: the whole answer.
+   * The fields that must be equal; empty: the whole answer.
    *
    * @generated from field: repeated string needs_on = 4;
    */
   needsOn: string[];
 
   /**
-   * Times after the question at which its people are reminded, in ascending order.
+   * Times after the question at which its people are reminded, ascending.
    *
    * @generated from field: repeated double remind_ms = 5;
    */
@@ -774,7 +775,7 @@ export type AnswerPolicy = Message<"methods.run.v1.AnswerPolicy"> & {
   escalateTo: string[];
 
   /**
-   * The answer at the deadline; empty: the run fails.
+   * The answer that counts at the deadline; empty: the run fails.
    *
    * @generated from field: string timeout_answer_json = 8;
    */
@@ -956,7 +957,7 @@ export enum AnswerChannel {
   MCP = 7,
 
   /**
-   * The deadline passed: the answer is the one of the method's source.
+   * The deadline passed, and the method's source gives the answer.
    *
    * @generated from enum value: ANSWER_CHANNEL_TIMEOUT = 8;
    */

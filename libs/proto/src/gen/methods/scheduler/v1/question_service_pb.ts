@@ -107,14 +107,14 @@ export type QuestionItem = Message<"methods.scheduler.v1.QuestionItem"> & {
   needs: number;
 
   /**
-   * 0: it is open.
+   * 0: the question is open.
    *
    * @generated from field: double closed_at_ms = 16;
    */
   closedAtMs: number;
 
   /**
-   * Who may answer too once it is escalated, as in the policy.
+   * The people who may also answer once the question is escalated, as in the policy.
    *
    * @generated from field: repeated string escalate_to = 17;
    */
@@ -136,13 +136,13 @@ export const QuestionItemSchema: GenMessage<QuestionItem> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_question_service, 0);
 
 /**
- * Empty fields select nothing out. At most one of assignees and unassigned.
+ * Empty fields do not filter. At most one of assignees and unassigned may be set.
  *
  * @generated from message methods.scheduler.v1.QuestionFilter
  */
 export type QuestionFilter = Message<"methods.scheduler.v1.QuestionFilter"> & {
   /**
-   * Any of these: a person's id, or an e-mail address in lower case.
+   * Matches any of these: a person's id, or an e-mail address in lower case.
    *
    * @generated from field: repeated string assignees = 1;
    */
@@ -161,7 +161,7 @@ export type QuestionFilter = Message<"methods.scheduler.v1.QuestionFilter"> & {
   method: (ProductionId | '');
 
   /**
-   * Due before this; 0: any, also without a deadline. The first due comes first then.
+   * Only questions due before this, the first due one first; 0: all, also those without a deadline.
    *
    * @generated from field: double due_before_ms = 4;
    */
@@ -332,21 +332,21 @@ export type GetQuestionResponse = Message<"methods.scheduler.v1.GetQuestionRespo
   item?: QuestionItem | undefined;
 
   /**
-   * Absent: a node of an earlier release closed it, and kept no content.
+   * Absent: a node of an earlier release closed the question and kept no content.
    *
    * @generated from field: methods.run.v1.Question question = 2;
    */
   question?: Question | undefined;
 
   /**
-   * Of an answered one, with its value.
+   * The receipt of an answered question, with its value.
    *
    * @generated from field: methods.run.v1.Receipt receipt = 3;
    */
   receipt?: Receipt | undefined;
 
   /**
-   * Who started the run; absent: unknown.
+   * The caller that started the run; absent: unknown.
    *
    * @generated from field: methods.run.v1.Actor starter = 4;
    */
@@ -404,7 +404,7 @@ export const AssignQuestionRequestSchema: GenMessage<AssignQuestionRequest> = /*
  */
 export type AssignQuestionResponse = Message<"methods.scheduler.v1.AssignQuestionResponse"> & {
   /**
-   * Only its id: with its content the reply to a change that happened could be too large.
+   * Contains only the id: with its content the reply to a successful change could be too large.
    *
    * @generated from field: methods.run.v1.RunView run = 1;
    */
@@ -438,7 +438,7 @@ export type DelegateQuestionRequest = Message<"methods.scheduler.v1.DelegateQues
   by?: Actor | undefined;
 
   /**
-   * A member: with person_id, and with email where it is verified.
+   * A member, with person_id, and with email if it is verified.
    *
    * @generated from field: methods.run.v1.Actor to = 4;
    */
@@ -457,7 +457,7 @@ export const DelegateQuestionRequestSchema: GenMessage<DelegateQuestionRequest> 
  */
 export type DelegateQuestionResponse = Message<"methods.scheduler.v1.DelegateQuestionResponse"> & {
   /**
-   * Only its id.
+   * Contains only the id.
    *
    * @generated from field: methods.run.v1.RunView run = 1;
    */
@@ -632,8 +632,8 @@ export const AnswerRefusalSchema: GenEnum<AnswerRefusal> = /*@__PURE__*/
   enumDesc(file_methods_scheduler_v1_question_service, 1);
 
 /**
- * The questions of an organization's runs: any node reads them, and the owner of the run decides about changes. Served by
- * run-schedulers. A question that the organization does not have is not_found.
+ * The questions of an organization's runs, served by run-schedulers. Any node reads them; the owner of the run decides
+ * about changes. A question that the organization does not have is not_found.
  *
  * @generated from service methods.scheduler.v1.QuestionService
  */
@@ -655,7 +655,7 @@ export const QuestionService: GenService<{
     output: typeof CountQuestionsResponseSchema;
   },
   /**
-   * With its content and form, in any state.
+   * Returns the question with its content and form, in any state.
    *
    * @generated from rpc methods.scheduler.v1.QuestionService.GetQuestion
    */
@@ -665,7 +665,7 @@ export const QuestionService: GenService<{
     output: typeof GetQuestionResponseSchema;
   },
   /**
-   * The rules of the question decide who may do this: not_an_answerer. Repeats change nothing.
+   * The rules of the question decide who may assign it; the others get not_an_answerer. Repeats change nothing.
    *
    * @generated from rpc methods.scheduler.v1.QuestionService.AssignQuestion
    */
@@ -683,7 +683,7 @@ export const QuestionService: GenService<{
     output: typeof DelegateQuestionResponseSchema;
   },
   /**
-   * As answer of a run, by the question's id.
+   * Like the answer of a run, but by the question's id.
    *
    * @generated from rpc methods.scheduler.v1.QuestionService.AnswerQuestion
    */

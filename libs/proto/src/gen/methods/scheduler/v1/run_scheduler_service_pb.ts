@@ -32,7 +32,7 @@ export type PutFileRequest = Message<"methods.scheduler.v1.PutFileRequest"> & {
   chunk: Uint8Array;
 
   /**
-   * The file is whole. Without it the end of the stream may be that of a sender who left.
+   * The file is complete. Without this, the end of the stream may mean that the sender left.
    *
    * @generated from field: bool last = 3;
    */
@@ -56,7 +56,7 @@ export type NewFile = Message<"methods.scheduler.v1.NewFile"> & {
   orgId: OrgId;
 
   /**
-   * The key or the person that sends it and may name it.
+   * The key or the person that sends the file and may name it.
    *
    * @generated from field: string owner = 2;
    */
@@ -73,7 +73,7 @@ export type NewFile = Message<"methods.scheduler.v1.NewFile"> & {
   mediaType: string;
 
   /**
-   * At most so many bytes follow.
+   * The file has at most this many bytes.
    *
    * @generated from field: double bytes_max = 5;
    */
@@ -148,7 +148,7 @@ export type PutFileResponse = Message<"methods.scheduler.v1.PutFileResponse"> & 
   file?: InputFile | undefined;
 
   /**
-   * The same upload arrived before: the first file, unchanged.
+   * The same upload arrived before: this is its file, unchanged.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -317,7 +317,7 @@ export const GetRunInputFileRequestSchema: GenMessage<GetRunInputFileRequest> = 
  */
 export type GetRunInputFileResponse = Message<"methods.scheduler.v1.GetRunInputFileResponse"> & {
   /**
-   * In the first message, and in no other.
+   * Set only in the first message.
    *
    * @generated from field: methods.scheduler.v1.InputFile file = 1;
    */
@@ -375,14 +375,14 @@ export const ExchangeResponseSchema: GenMessage<ExchangeResponse> = /*@__PURE__*
  */
 export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
   /**
-   * Names the call in its reply; unique on this stream.
+   * Identifies the call in its reply; unique on this stream.
    *
    * @generated from field: uint32 call_id = 1;
    */
   callId: number;
 
   /**
-   * How long the caller still waits. Work past it is refused, not begun.
+   * How long the caller still waits. The node refuses work that would take longer, before it begins.
    *
    * @generated from field: uint32 deadline_ms = 2;
    */
@@ -459,8 +459,8 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Of a start or an answer: no caller waits for the run, so that its next rest needs no push. Gateways before this field
-   * never say so.
+   * For a start or an answer: no caller waits for the run, so its next rest need not be pushed. Gateways before this
+   * field never set it.
    *
    * @generated from field: bool unwatched = 13;
    */
@@ -502,7 +502,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
     case: "error";
   } | {
     /**
-     * A run this gateway started or watches began to wait or finished, or has changed where every step is watched.
+     * A run that this gateway started or watches now waits or has finished, or has changed while every step is watched.
      *
      * @generated from field: methods.run.v1.RunView push = 4;
      */
@@ -528,7 +528,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
     case: "start";
   } | {
     /**
-     * Of an organization that this gateway follows.
+     * News of an organization that this gateway follows.
      *
      * @generated from field: methods.scheduler.v1.OrganizationNews news = 8;
      */
@@ -545,7 +545,7 @@ export const NodeItemSchema: GenMessage<NodeItem> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
 
 /**
- * Sent first and at every change: a gateway prefers nodes that own shards.
+ * Sent first and at every change. A gateway prefers nodes that own shards.
  *
  * @generated from message methods.scheduler.v1.NodeStatus
  */
@@ -566,14 +566,14 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
   draining: boolean;
 
   /**
-   * Known shards have an owner, here or elsewhere.
+   * All known shards have an owner, here or elsewhere.
    *
    * @generated from field: bool ready = 4;
    */
   ready: boolean;
 
   /**
-   * Of the whole database. Nodes before this field say 0.
+   * The number of shards of the whole database. Nodes before this field send 0.
    *
    * @generated from field: uint32 shard_count = 5;
    */
@@ -588,7 +588,7 @@ export const NodeStatusSchema: GenMessage<NodeStatus> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
 
 /**
- * Until it is asked to stop, the node pushes what it commits of this organization.
+ * Until it is asked to stop, the node pushes the changes it commits for this organization.
  *
  * @generated from message methods.scheduler.v1.FollowOrganization
  */
@@ -631,15 +631,15 @@ export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> 
   detail: NewsDetail;
 
   /**
-   * For changes: `steps` are those that changed, without errors and checks, and a question has only its id, step and
-   * times.
+   * With NEWS_DETAIL_CHANGES, `steps` has only the steps that changed, without errors and checks, and a question has
+   * only its id, step and times.
    *
    * @generated from field: methods.run.v1.RunView run = 3;
    */
   run?: RunView | undefined;
 
   /**
-   * There are too many steps to push: a reader asks for the run.
+   * The run has too many steps to push: the reader requests the run.
    *
    * @generated from field: bool steps_left_out = 4;
    */
@@ -653,14 +653,14 @@ export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> 
   began: boolean;
 
   /**
-   * Something may be missing before this.
+   * Some changes before this may be missing.
    *
    * @generated from field: bool missed = 6;
    */
   missed: boolean;
 
   /**
-   * What happened to the questions of a run, in order; also without `run`.
+   * What happened to the questions of a run, in order; also set without `run`.
    *
    * @generated from field: repeated methods.scheduler.v1.QuestionNews questions = 7;
    */
@@ -718,14 +718,14 @@ export type QuestionNews = Message<"methods.scheduler.v1.QuestionNews"> & {
   deadlineAtMs: number;
 
   /**
-   * A person's id, usr_..., or the one e-mail address that is asked; empty: no one.
+   * A person's id, usr_..., or the only e-mail address that the question names; empty: no one.
    *
    * @generated from field: string assignee = 8;
    */
   assignee: string;
 
   /**
-   * Votes given, and how many equal ones decide; 0 of 0: one answer decides.
+   * The number of votes given, and how many equal ones decide; 0 of 0: one answer decides.
    *
    * @generated from field: uint32 votes = 9;
    */
@@ -764,21 +764,21 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
   versionId: VersionId;
 
   /**
-   * After defaults.
+   * The inputs with their defaults filled in.
    *
    * @generated from field: string inputs_json = 4;
    */
   inputsJson: string;
 
   /**
-   * SHA-256 of the caller's key, or of the gateway's own start id where there is none.
+   * SHA-256 of the caller's key, or of the gateway's own start id if there is none.
    *
    * @generated from field: bytes idempotency_hash = 5;
    */
   idempotencyHash: Uint8Array;
 
   /**
-   * SHA-256 over the canonical form of what was asked; empty for a keyless start.
+   * SHA-256 over the canonical form of the request; empty for a start without a key.
    *
    * @generated from field: bytes request_digest = 6;
    */
@@ -790,7 +790,7 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
   webhookUrl: string;
 
   /**
-   * The key whose webhook secret signs; empty: no key started the run.
+   * The service key whose webhook secret signs; empty: no key started the run.
    *
    * @generated from field: string key_id = 8;
    */
@@ -807,42 +807,42 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
   metadata: { [key: string]: string };
 
   /**
-   * Features of the version that not every worker has.
+   * Features of the version that only some workers have.
    *
    * @generated from field: repeated string needs = 11;
    */
   needs: string[];
 
   /**
-   * The run begins with these steps of another one, and their files.
+   * The run begins with these steps of another run, and with their files.
    *
    * @generated from field: methods.scheduler.v1.KeptSteps kept = 12;
    */
   kept?: KeptSteps | undefined;
 
   /**
-   * Absent: its inputs name no files.
+   * Absent: the inputs name no files.
    *
    * @generated from field: methods.scheduler.v1.NamedFiles files = 13;
    */
   files?: NamedFiles | undefined;
 
   /**
-   * The version has steps for after a failure, or steps whose failure a run outlives.
+   * The version has steps that run after a failure, or steps whose failure does not end the run.
    *
    * @generated from field: bool cleans_up = 14;
    */
   cleansUp: boolean;
 
   /**
-   * The person or the key that starts it. Absent from gateways before this field.
+   * The person or the key that starts the run. Absent from gateways before this field.
    *
    * @generated from field: methods.run.v1.Actor starter = 15;
    */
   starter?: Actor | undefined;
 
   /**
-   * Nothing outside notices if the version's steps run for a run that is never started.
+   * The version's steps have no effect outside the run: they may run even for a run that is then never started.
    *
    * @generated from field: bool only_computes = 16;
    */
@@ -857,13 +857,13 @@ export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
 
 /**
- * The files that inputs name; the run keeps them.
+ * The files that the inputs name. The run keeps them.
  *
  * @generated from message methods.scheduler.v1.NamedFiles
  */
 export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
   /**
-   * Whose they are.
+   * The owner of the files.
    *
    * @generated from field: string owner = 1;
    */
@@ -875,7 +875,7 @@ export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
   fileIds: FileId[];
 
   /**
-   * In place of both: the run that has them, of which this one is a rerun. Empty: both are given.
+   * Replaces the two fields above: the run that has the files, which this run reruns. Empty: both are set.
    *
    * @generated from field: string run_id = 3;
    */
@@ -890,7 +890,7 @@ export const NamedFilesSchema: GenMessage<NamedFiles> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
 
 /**
- * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
+ * Top-level steps of a finished run of the same version, by name, each with everything recorded inside it.
  *
  * @generated from message methods.scheduler.v1.KeptSteps
  */
@@ -914,8 +914,8 @@ export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
 
 /**
- * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
- * first run even where those values would be refused today. Replies like a start that met its key; otherwise
+ * Finds the run that has this key. The gateway asks before it refuses a start for its values, since a repeat gets the
+ * first run even if those values would be refused today. The reply is that of a start whose key is in use; otherwise
  * not_found, or idempotency_conflict for another digest.
  *
  * @generated from message methods.scheduler.v1.LookupRun
@@ -993,7 +993,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
   answerJson: string;
 
   /**
-   * Absent from gateways before this field: such an answer counts as one of a program.
+   * Absent from gateways before this field: the answer counts as that of a program.
    *
    * @generated from field: methods.run.v1.Actor actor = 5;
    */
@@ -1042,7 +1042,7 @@ export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
 
 /**
- * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
+ * The reply is the run as it is now. Until it is unwatched, its later changes to waiting or finished are pushed.
  *
  * @generated from message methods.scheduler.v1.WatchRun
  */
@@ -1058,14 +1058,15 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
   runId: RunId;
 
   /**
-   * Every change is pushed, those of a busy run at most a few times a second. Holds until unwatched.
+   * Pushes every change, at most a few times a second for a busy run, until the run is unwatched.
    *
    * @generated from field: bool steps = 3;
    */
   steps: boolean;
 
   /**
-   * The newest revision the gateway has; 0: none. Of a run that is still at it the reply holds run_id and revision.
+   * The newest revision that the gateway has; 0: none. If the run still has it, the reply holds only run_id and
+   * revision.
    *
    * @generated from field: uint32 known_revision = 4;
    */
@@ -1080,7 +1081,7 @@ export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
 
 /**
- * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
+ * Returns the start of the run, for another start like it: without its idempotency hash and digest.
  *
  * @generated from message methods.scheduler.v1.GetStart
  */
@@ -1130,14 +1131,14 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
   run?: RunView | undefined;
 
   /**
-   * A start or look-up that met its key: the first run, unchanged.
+   * A start or look-up whose key is in use: this is the first run, unchanged.
    *
    * @generated from field: bool replayed = 2;
    */
   replayed: boolean;
 
   /**
-   * Of an answer: the run's next rest comes as a push. Nodes before this field never say so.
+   * For an answer: the run's next rest is pushed. Nodes before this field never set it.
    *
    * @generated from field: bool watched = 3;
    */
@@ -1152,7 +1153,7 @@ export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 30);
 
 /**
- * Newest first, by any node. Empty fields select nothing out.
+ * Lists runs, newest first; any node serves it. Empty fields do not filter.
  *
  * @generated from message methods.scheduler.v1.ListRuns
  */
@@ -1187,14 +1188,14 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
   method: (ProductionId | '');
 
   /**
-   * All of these pairs, as they are.
+   * Runs that have all of these pairs.
    *
    * @generated from field: map<string, string> metadata = 6;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Later than, earlier than; 0: any time.
+   * Created after, or before, these times; 0: any time.
    *
    * @generated from field: double created_after_ms = 7;
    */
@@ -1214,8 +1215,8 @@ export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 31);
 
 /**
- * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor says that
- * there are more.
+ * A call looks at a bounded number of runs: a page may hold fewer than requested, even none, while next_cursor says
+ * that there are more.
  *
  * @generated from message methods.scheduler.v1.RunPage
  */
@@ -1243,7 +1244,7 @@ export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 32);
 
 /**
- * How much of each run a follower of an organization gets.
+ * How much of each run the follower of an organization gets.
  *
  * @generated from enum methods.scheduler.v1.NewsDetail
  */
@@ -1254,14 +1255,14 @@ export enum NewsDetail {
   UNSPECIFIED = 0,
 
   /**
-   * Runs that began to wait or finished, whole.
+   * Runs that now wait or have finished, with all their content.
    *
    * @generated from enum value: NEWS_DETAIL_RESTS = 1;
    */
   RESTS = 1,
 
   /**
-   * Every change, those of a busy run together, without content.
+   * Every change without content; the changes of a busy run are combined.
    *
    * @generated from enum value: NEWS_DETAIL_CHANGES = 2;
    */
@@ -1328,8 +1329,8 @@ export const QuestionChangeSchema: GenEnum<QuestionChange> = /*@__PURE__*/
   enumDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
 
 /**
- * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the
- * other side from one turn of the event loop, so that many requests cost one message.
+ * The gateways' calls to the run-scheduler. One stream a gateway and node; a frame holds everything for the other side
+ * from one turn of the event loop, so that many requests cost one message.
  *
  * @generated from service methods.scheduler.v1.RunSchedulerService
  */
@@ -1343,7 +1344,7 @@ export const RunSchedulerService: GenService<{
     output: typeof ExchangeResponseSchema;
   },
   /**
-   * The files a run has saved so far, as one gzip tar; nothing at all where it has none.
+   * Returns the files a run has saved so far as one gzip tar, and no message if there are none.
    *
    * @generated from rpc methods.scheduler.v1.RunSchedulerService.GetRunFiles
    */
@@ -1353,7 +1354,8 @@ export const RunSchedulerService: GenService<{
     output: typeof GetRunFilesResponseSchema;
   },
   /**
-   * A file that the inputs of a run name, which is no part of what the run saves; not_found where they name no such file.
+   * Returns a file that the inputs of a run name; files that the run saves are not among them. not_found if the inputs
+   * name no such file.
    *
    * @generated from rpc methods.scheduler.v1.RunSchedulerService.GetRunInputFile
    */
@@ -1363,8 +1365,8 @@ export const RunSchedulerService: GenService<{
     output: typeof GetRunInputFileResponseSchema;
   },
   /**
-   * A file for the inputs of runs: the first message describes it, all carry chunks of at most 64 KiB. It is there when
-   * the reply is.
+   * Stores a file for the inputs of runs. The first message describes it; all messages carry chunks of at most 64 KiB.
+   * The reply is sent once the file is stored.
    *
    * @generated from rpc methods.scheduler.v1.RunSchedulerService.PutFile
    */
@@ -1374,7 +1376,7 @@ export const RunSchedulerService: GenService<{
     output: typeof PutFileResponseSchema;
   },
   /**
-   * Those of the files that their owner may name now.
+   * Returns which of the files their owner may name now.
    *
    * @generated from rpc methods.scheduler.v1.RunSchedulerService.FindFiles
    */
@@ -1384,7 +1386,7 @@ export const RunSchedulerService: GenService<{
     output: typeof FindFilesResponseSchema;
   },
   /**
-   * not_found where the owner has no such file. A run that names it keeps it.
+   * not_found if the owner has no such file. A run that names the file keeps it.
    *
    * @generated from rpc methods.scheduler.v1.RunSchedulerService.DeleteFile
    */

@@ -23,7 +23,7 @@ export type ListUsageRequest = Message<"methods.scheduler.v1.ListUsageRequest"> 
   orgId: OrgId;
 
   /**
-   * Runs created from then on, and before; UTC.
+   * Runs created at or after from_ms and before to_ms; UTC.
    *
    * @generated from field: double from_ms = 2;
    */
@@ -66,7 +66,7 @@ export type ListUsageResponse = Message<"methods.scheduler.v1.ListUsageResponse"
   rows: UsageRow[];
 
   /**
-   * A call looks at 5,000 runs: where the next one continues; empty: there are no more.
+   * A call looks at 5,000 runs: this is where the next call continues; empty: there are no more.
    *
    * @generated from field: string next_cursor = 2;
    */
@@ -92,7 +92,7 @@ export type UsageRow = Message<"methods.scheduler.v1.UsageRow"> & {
   method: ProductionId;
 
   /**
-   * Its beginning in UTC.
+   * The beginning of the day, in UTC.
    *
    * @generated from field: double day_ms = 2;
    */
@@ -141,7 +141,7 @@ export type UsageRow = Message<"methods.scheduler.v1.UsageRow"> & {
   waitingMs: number;
 
   /**
-   * Of finished runs.
+   * Times of finished runs.
    *
    * @generated from field: double queued_p50_ms = 11;
    */
@@ -163,7 +163,7 @@ export type UsageRow = Message<"methods.scheduler.v1.UsageRow"> & {
   runningP95Ms: number;
 
   /**
-   * Accepted answers to the runs' questions, of each run the first 100, and the times from question to answer.
+   * Accepted answers to the runs' questions, at most the first 100 of each run, and the times from question to answer.
    *
    * @generated from field: uint32 answers = 15;
    */
@@ -193,7 +193,7 @@ export const UsageRowSchema: GenMessage<UsageRow> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_usage_service, 2);
 
 /**
- * Sums over an organization's runs. Any node answers from the database.
+ * Totals of an organization's runs. Any node reads them from the database.
  *
  * @generated from service methods.scheduler.v1.UsageService
  */

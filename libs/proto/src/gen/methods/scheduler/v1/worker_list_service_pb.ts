@@ -42,7 +42,7 @@ export type ListWorkersResponse = Message<"methods.scheduler.v1.ListWorkersRespo
   workers: ConnectedWorker[];
 
   /**
-   * Also those that are not listed.
+   * Counts also the workers that are not listed.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -82,14 +82,14 @@ export type ConnectedWorker = Message<"methods.scheduler.v1.ConnectedWorker"> & 
   methods: ProductionId[];
 
   /**
-   * Also those that are not listed.
+   * Counts also the methods that are not listed.
    *
    * @generated from field: uint32 methods_count = 4;
    */
   methodsCount: number;
 
   /**
-   * Runs it executes at a time, and how many more it takes now.
+   * How many runs it executes at a time, and how many more it would accept now.
    *
    * @generated from field: uint32 slots = 5;
    */
@@ -106,7 +106,7 @@ export type ConnectedWorker = Message<"methods.scheduler.v1.ConnectedWorker"> & 
   features: string[];
 
   /**
-   * The library and its version, as the worker says.
+   * The library and its version, as the worker reports them.
    *
    * @generated from field: string sdk = 8;
    */
@@ -118,14 +118,14 @@ export type ConnectedWorker = Message<"methods.scheduler.v1.ConnectedWorker"> & 
   connectedAtMs: number;
 
   /**
-   * Of its last heartbeat or report.
+   * When its last heartbeat or report arrived.
    *
    * @generated from field: double heard_at_ms = 10;
    */
   heardAtMs: number;
 
   /**
-   * It takes no more runs.
+   * It accepts no more runs.
    *
    * @generated from field: bool leaving = 11;
    */
@@ -140,7 +140,7 @@ export const ConnectedWorkerSchema: GenMessage<ConnectedWorker> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_worker_list_service, 2);
 
 /**
- * The workers connected to a node, for the people who look after them. Each node knows its own.
+ * The workers connected to a node, for the people who operate them. Each node knows only its own.
  *
  * @generated from service methods.scheduler.v1.WorkerListService
  */

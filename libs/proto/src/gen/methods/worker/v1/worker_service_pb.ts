@@ -236,8 +236,8 @@ export const SchedulerItemSchema: GenMessage<SchedulerItem> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 5);
 
 /**
- * First item of every stream. The list of held runs is authoritative: a run of an earlier stream of this
- * worker that is not in it was never received and is queued again, uncounted.
+ * First item of every stream. The list of held runs is authoritative: a run of an earlier stream of this worker that is
+ * not in the list was never received; it is queued again, and the attempt is not counted.
  *
  * @generated from message methods.worker.v1.Hello
  */
@@ -314,7 +314,7 @@ export const HeldRunSchema: GenMessage<HeldRun> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 7);
 
 /**
- * So many more runs may be granted.
+ * The node may grant this many more runs.
  *
  * @generated from message methods.worker.v1.Credits
  */
@@ -355,7 +355,7 @@ export const AcceptedSchema: GenMessage<Accepted> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 9);
 
 /**
- * All runs held, in one message.
+ * Names all runs that the worker holds.
  *
  * @generated from message methods.worker.v1.Heartbeat
  */
@@ -374,7 +374,7 @@ export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 10);
 
 /**
- * A step that came to its end. Kept by the worker and repeated until acknowledged.
+ * A step that has ended. The worker keeps the record and repeats it until it is acknowledged.
  *
  * @generated from message methods.worker.v1.StepRecord
  */
@@ -409,7 +409,7 @@ export type StepRecord = Message<"methods.worker.v1.StepRecord"> & {
   outJson: string;
 
   /**
-   * Holds a secret value: never kept on the server; the step runs again after a resume.
+   * The out holds a secret value: the server does not keep it, and the step runs again after a resume.
    *
    * @generated from field: bool out_withheld = 6;
    */
@@ -421,7 +421,7 @@ export type StepRecord = Message<"methods.worker.v1.StepRecord"> & {
   logTail: string;
 
   /**
-   * The run folder with the files of this step, stored before; empty when nothing new was stored.
+   * The run folder with the files of this step, which was stored before; empty when nothing new was stored.
    *
    * @generated from field: string folder_id = 8;
    */
@@ -455,7 +455,7 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
   seq: number;
 
   /**
-   * id, asked_at_ms and deadline_at_ms are set by the owner.
+   * The owner sets id, asked_at_ms and deadline_at_ms.
    *
    * @generated from field: methods.run.v1.Question question = 4;
    */
@@ -469,7 +469,7 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
   timeoutMs: number;
 
   /**
-   * The deadline as the method's source spells it, for the message.
+   * The deadline as the method's source spells it, for the error message.
    *
    * @generated from field: string timeout_text = 6;
    */
@@ -483,16 +483,16 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
   folderId: (FolderId | '');
 
   /**
-   * Hex SHA-256 of the form's canonical JSON (RFC 8785). The form that is asked is the one of the version's source;
-   * another hash is refused. Workers before this field are held to question.form_json.
+   * Hex SHA-256 of the form's canonical JSON (RFC 8785). It must be the form in the version's source; another hash is
+   * refused. For workers before this field, question.form_json is checked instead.
    *
    * @generated from field: string form_sha256 = 8;
    */
   formSha256: string;
 
   /**
-   * What the step's ensure reads besides the answer, as a scope of expressions; empty where it is too large, or where the
-   * step has none. Without it the worker judges the answer and asks again.
+   * The values that the step's ensure reads besides the answer, as a scope of expressions; empty if it is too large, or
+   * if the step has no ensure. Without it the worker judges the answer and asks again.
    *
    * @generated from field: string ensure_scope_json = 9;
    */
@@ -550,15 +550,15 @@ export type Finish = Message<"methods.worker.v1.Finish"> & {
   error?: RunError | undefined;
 
   /**
-   * The walk broke off: nothing that follows a failure has run.
+   * The walk was interrupted: no step that follows a failure has run.
    *
    * @generated from field: bool cleanup_left = 7;
    */
   cleanupLeft: boolean;
 
   /**
-   * The record of the step before, which is report seq - 1 and was not acknowledged: one acknowledgement covers both. It
-   * is of the same run and token. Only for nodes whose welcome has the feature last_record.
+   * The record of the step before, as report seq - 1, not yet acknowledged: one acknowledgement covers both. It has the
+   * same run and token. Only for nodes whose welcome has the feature last_record.
    *
    * @generated from field: methods.worker.v1.StepRecord last_record = 8;
    */
@@ -573,7 +573,7 @@ export const FinishSchema: GenMessage<Finish> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 13);
 
 /**
- * The run continues later, on any worker, from its records.
+ * Any worker continues the run later, from its records.
  *
  * @generated from message methods.worker.v1.Sleep
  */
@@ -594,7 +594,7 @@ export type Sleep = Message<"methods.worker.v1.Sleep"> & {
   seq: number;
 
   /**
-   * From now on.
+   * Counted from now.
    *
    * @generated from field: double wait_ms = 4;
    */
@@ -623,7 +623,7 @@ export const SleepSchema: GenMessage<Sleep> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 14);
 
 /**
- * The worker stops and gives the run back; the attempt does not count.
+ * The worker stops and returns the run; the attempt is not counted.
  *
  * @generated from message methods.worker.v1.GiveBack
  */
@@ -657,8 +657,8 @@ export const GiveBackSchema: GenMessage<GiveBack> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 15);
 
 /**
- * The worker stops: nothing more may be granted on this stream. It stays until the reply, so that a grant already on
- * its way is given back and not lost.
+ * The worker stops: the node grants nothing more on this stream. The worker stays until the reply, so that it gives
+ * back a grant already on its way instead of losing it.
  *
  * @generated from message methods.worker.v1.Leave
  */
@@ -673,7 +673,7 @@ export const LeaveSchema: GenMessage<Leave> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 16);
 
 /**
- * Reply to leave: every grant of this stream was sent before this.
+ * Reply to Leave. Every grant of this stream was sent before it.
  *
  * @generated from message methods.worker.v1.Left
  */
@@ -707,7 +707,7 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
   nodeId: string;
 
   /**
-   * What this node takes beside what all nodes take: last_record.
+   * Features of this node beyond those that every node has: last_record.
    *
    * @generated from field: repeated string features = 4;
    */
@@ -797,8 +797,8 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
   runningMs: number;
 
   /**
-   * The run has failed with this: only what follows a failure is left to do. Only for workers whose hello has the
-   * feature cleanup.
+   * The run has failed with this error: only its cleanup is left to do. Only for workers whose hello has the feature
+   * cleanup.
    *
    * @generated from field: methods.run.v1.RunError ending = 14;
    */
@@ -813,7 +813,7 @@ export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 19);
 
 /**
- * A step of status running or waiting has begun only; its out_json is what it noted then.
+ * A step of status running or waiting has only begun; its out_json is what it noted then.
  *
  * @generated from message methods.worker.v1.FinishedStep
  */
@@ -881,7 +881,7 @@ export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 21);
 
 /**
- * Report seq of the attempt with this token is recorded, and those before it. It may come late and twice.
+ * Reports up to seq of the attempt with this token are recorded. It may arrive late and twice.
  *
  * @generated from message methods.worker.v1.Ack
  */
@@ -910,7 +910,7 @@ export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 22);
 
 /**
- * code stale_attempt: stop that run at once, another attempt holds it.
+ * With code stale_attempt the worker stops that run at once: another attempt holds it.
  *
  * @generated from message methods.worker.v1.Refused
  */
@@ -993,7 +993,7 @@ export const HeartbeatReplySchema: GenMessage<HeartbeatReply> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 25);
 
 /**
- * The node stops: finish what runs, take nothing new, connect elsewhere.
+ * The node is stopping: the worker finishes its runs, accepts nothing new, and connects elsewhere.
  *
  * @generated from message methods.worker.v1.Drain
  */
@@ -1073,7 +1073,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
   lock: Uint8Array;
 
   /**
-   * Versions that its calls without one are bound to, by production id.
+   * The versions that calls without a version are bound to, by production id.
    *
    * @generated from field: map<string, string> calls = 8;
    */
@@ -1124,7 +1124,7 @@ export type PutLockResponse = Message<"methods.worker.v1.PutLockResponse"> & {
   lockSha256: string;
 
   /**
-   * False: another worker's lock was there first and is the one to use.
+   * False: another worker stored its lock first; the worker uses that one.
    *
    * @generated from field: bool stored = 2;
    */
@@ -1256,7 +1256,7 @@ export const WorkerService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
-   * Write-once: the first lock of a version stays.
+   * Stores the lock of a version once: the first lock stays.
    *
    * @generated from rpc methods.worker.v1.WorkerService.PutLock
    */
