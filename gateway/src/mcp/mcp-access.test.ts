@@ -62,7 +62,7 @@ test('a removed member is refused', async () => {
   assert.equal((await admin('DELETE', `/api/members/${member?.userId}`)).status, 200);
   const token = await issuer.token({ aud: MCP, org_id: 'removed', sub: 'leaver', role: 'member' });
   const { status, last } = await new McpAgent({ url: url(), token }).request('tools/list');
-  assert.deepEqual([status, last.error], [403, 'forbidden']);
+  assert.deepEqual([status, last.error.data.error], [403, 'forbidden']);
 });
 
 test('pages of other sites and other host names are refused', async () => {
@@ -104,9 +104,14 @@ test('bodies that are too large, no JSON or a batch are refused, and nothing is 
   const agent = new McpAgent({ url: url(), token });
   const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { x: 'x'.repeat(2 << 20) } });
   const { status, last } = await agent.send(large);
-  assert.deepEqual([status, last.error, last.details[0].code], [413, 'too_large', 'body_bytes']);
-  assert.equal((await agent.send('{')).status, 400);
-  assert.equal((await agent.send(null)).status, 400);
+  const { code, data } = last.error;
+  assert.deepEqual([status, code, data.error, data.details[0].code], [413, -32_600, 'too_large', 'body_bytes']);
+  for (const bytes of ['{', '', '{"jsonrpc": "2.0"', '\u0000']) {
+    const broken = await agent.send(bytes === '' ? null : bytes);
+    assert.deepEqual([broken.status, broken.last.id, broken.last.error.code], [400, null, -32_700], bytes);
+  }
+  const deep = await agent.send(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+  assert.deepEqual([deep.status, deep.last.jsonrpc], [400, '2.0']);
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_methods' } };
   const batch = await agent.send(JSON.stringify([call, call]));
   assert.deepEqual([batch.status, batch.last.error.code], [400, -32_600]);

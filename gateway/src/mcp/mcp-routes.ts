@@ -2,10 +2,11 @@
 // kept between requests: each has its token and is served by a protocol server of its own.
 import { pipeline, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import type { ServiceError } from '@methods/errors/service-error';
+import { createMcpHandler, type McpHttpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
-import { JSON_TYPE } from '../plugins/error-reply.ts';
+import { JSON_TYPE, replyErrors } from '../plugins/error-reply.ts';
 import { countedBody, watchStream } from '../plugins/unread-replies.ts';
 import { mayStillRead } from '../routes/runs/event-streams.ts';
 import { StreamBeat } from '../routes/runs/stream-beat.ts';
@@ -14,7 +15,6 @@ import { clientName, sessionIdFor } from './client-name.ts';
 import { protocolServer } from './protocol-server.ts';
 import type { McpParts } from './tool.ts';
 
-const INVALID_REQUEST = -32_600;
 const METHOD_NOT_ALLOWED = -32_000;
 // Fastify writes the reply's length and the connection's state itself.
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
@@ -23,12 +23,18 @@ const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length'
 export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
   const { mcpUrl, publicUrl } = parts;
   if (mcpUrl === null) return;
+  replyErrors(scope, parts.logger, errorMessage);
   addAllowedOrigin(scope, publicUrl === null ? [mcpUrl] : [mcpUrl, publicUrl]);
   const route = { schema: { hide: true }, config: { access: 'viewer' } } as const;
   scope.post('/mcp', route, async (request, reply) => {
     // A batch would be many calls for the price of one; the protocol has none since 2025-06-18.
     if (Array.isArray(request.body)) {
-      return refuse(reply, 400, INVALID_REQUEST, 'Batches are not accepted: send one message in each request.');
+      return refuse(
+        reply,
+        400,
+        ProtocolErrorCode.InvalidRequest,
+        'Batches are not accepted: send one message in each request.',
+      );
     }
     request.clientName = clientName(request.body, request.headers['mcp-session-id']);
     return exchange(request, reply);
@@ -117,7 +123,26 @@ function messageHeaders({ headers }: FastifyRequest): Headers {
   return read;
 }
 
+/** A refusal before the message is read, as an error of the protocol; `data` is the body of any other route. */
+function errorMessage(error: ServiceError, body: object): object {
+  if (error.code === 'unauthorized') return body;
+  return rpcError(rpcCode(error), (body as { readonly message: string }).message, body);
+}
+
+function rpcCode({ code, findings }: ServiceError): ProtocolErrorCode {
+  if (code === 'internal') return ProtocolErrorCode.InternalError;
+  return code === 'invalid_request' && findings.length === 0
+    ? ProtocolErrorCode.ParseError
+    : ProtocolErrorCode.InvalidRequest;
+}
+
 function refuse(reply: FastifyReply, status: number, code: number, message: string): FastifyReply {
-  const body = { jsonrpc: '2.0', id: null, error: { code, message } };
-  return reply.code(status).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+  return reply
+    .code(status)
+    .header('content-type', JSON_TYPE)
+    .send(JSON.stringify(rpcError(code, message)));
+}
+
+function rpcError(code: number, message: string, data?: object): object {
+  return { jsonrpc: '2.0', id: null, error: { code, message, ...(data && { data }) } };
 }

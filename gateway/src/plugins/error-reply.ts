@@ -22,25 +22,44 @@ export const NO_MEDIA_TYPE = 'The header content-type is not a media type, such 
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** The body of a refusal as a surface writes it; status and headers are the same on all. */
+type ErrorForm = (error: ServiceError, body: object) => object;
+
+const OWN_FORM: ErrorForm = (_error, body) => body;
+
 export function addErrorReply(app: FastifyInstance, logger: Logger): void {
   app.decorateRequest('errorCode', null);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  replyErrors(app, logger, OWN_FORM);
+  app.setNotFoundHandler((request, reply) => sendError(new ServiceError('not_found'), request, reply));
+}
+
+/** For the routes of `scope`. */
+export function replyErrors(scope: FastifyInstance, logger: Logger, form: ErrorForm): void {
+  scope.setErrorHandler((error: FastifyError, request, reply) => {
     const bodies = { bytesMax: request.routeOptions.bodyLimit, areBytes: takesBytes(request.server) };
     const known = serviceErrorOf(error, bodies);
     if (known.code === 'internal') {
       logger.error({ request_id: request.id, error: known.cause ?? error }, 'a request failed');
     }
-    return sendError(known, request, reply);
+    return sendError(known, request, reply, form);
   });
-  app.setNotFoundHandler((request, reply) => sendError(new ServiceError('not_found'), request, reply));
 }
 
-function sendError(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(
+  error: ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: ErrorForm = OWN_FORM,
+): FastifyReply {
   request.errorCode = error.code;
   const { status, headers, body } = errorBody(error, request.id);
   // Where a surface has set its own challenge, that one is used.
   if (reply.hasHeader('www-authenticate')) delete headers['www-authenticate'];
-  return reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+  return reply
+    .code(status)
+    .headers(headers)
+    .header('content-type', JSON_TYPE)
+    .send(JSON.stringify(form(error, body)));
 }
 
 /** For errors before any route or hook: a path that cannot be decoded. */

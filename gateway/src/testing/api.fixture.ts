@@ -87,7 +87,7 @@ async function openApi(
       natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,
-      connectionsMax: 1_000,
+      connectionsMax: 4_000,
       connectionsPerAddressMax: 0,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
