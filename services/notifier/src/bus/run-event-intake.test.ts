@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId } from '@methods/base/ids';
 import { runEvent } from '@methods/bus/subjects';
 import { silentLogger } from '@methods/logging/logger';
 import { RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
@@ -9,6 +9,7 @@ import { decoder, encoder } from '@methods/rpc/message-codec';
 import { until } from '@methods/test/harness/until';
 import { type NotifierDatabase, notifierDatabase } from '../../test/notifier-database.fixture.ts';
 import { type Event, succeeded } from '../../test/notifier-stack.fixture.ts';
+import type { EndpointTarget } from '../delivery/endpoint-target.ts';
 import { type PlannedEvent, storeEvents } from '../store/store-events.ts';
 import { RunEventIntake, type RunEventIntakeOptions } from './run-event-intake.ts';
 
@@ -119,29 +120,89 @@ test('an event of which no body can be made is confirmed, and the next one is st
   await until('both are confirmed', () => fates.acked === 2);
 });
 
-test('large events are stored a few at a time, and no more are fetched while many bytes wait', async () => {
-  const sizes: number[] = [];
+/** Statements that wait until they are released. */
+function heldStore() {
+  const statements: PlannedEvent[][] = [];
   let release = () => {};
-  const stored = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const { taking, take, fates } = intake(async (planned) => {
-    sizes.push(planned.flatMap(({ deliveries }) => deliveries).reduce((sum, { body }) => sum + body.length, 0));
-    await stored;
-  });
+  const store = async (planned: readonly PlannedEvent[]) => {
+    statements.push([...planned]);
+    await released;
+  };
+  return { statements, store, release };
+}
+
+const RESULT = JSON.stringify('x'.repeat(500_000));
+const large = (orgId: OrgId) => succeeded(URL_OF_ALL, { orgId, runId: newRunId(1), resultJson: RESULT });
+
+const endpointTarget = (n: number): EndpointTarget => ({
+  endpointId: newId('ep'),
+  name: `e${n}`,
+  format: 'webhook',
+  url: `https://hook.example/${n}`,
+  events: ['succeeded'],
+  paused: false,
+  secret: '',
+  earlier: [],
+  changedAtMs: 0,
+});
+
+test('large events are stored a few at a time, and those beyond the share of their organization come again', async () => {
+  const { statements, store, release } = heldStore();
+  const { take, fates } = intake(store);
   const orgId = newId('org');
-  const resultJson = JSON.stringify('x'.repeat(500_000));
-  take(Array.from({ length: 40 }, () => succeeded(URL_OF_ALL, { orgId, runId: newRunId(1), resultJson })));
+  take(Array.from({ length: 40 }, () => large(orgId)));
+  assert.ok(fates.refused >= 20 && fates.refused < 40, `${fates.refused} come again`);
+  release();
+  await until('the others are stored', () => fates.acked + fates.refused === 40);
+  const bytes = statements.map((planned) =>
+    planned.flatMap(({ deliveries }) => deliveries).reduce((sum, { body }) => sum + body.length, 0),
+  );
+  assert.ok(Math.max(...bytes) < 3 << 20, bytes.join());
+});
+
+test('no more is fetched while several organizations have much to store', async () => {
+  const { store, release } = heldStore();
+  const { taking, take } = intake(store);
+  for (let org = 0; org < 5; org++) {
+    const orgId = newId('org');
+    take(Array.from({ length: 20 }, () => large(orgId)));
+  }
   let ready = false;
   const room = taking.ready().then(() => {
     ready = true;
   });
+  await new Promise(setImmediate);
   assert.equal(ready, false);
   release();
   await room;
-  assert.ok(fates.acked >= 20 && fates.acked < 40, `${fates.acked} were stored before there was room`);
-  await until('all are stored', () => fates.acked === 40);
-  assert.ok(Math.max(...sizes) < 3 << 20, sizes.join());
+});
+
+test('an event is not stored after all large ones of another organization', async () => {
+  const { statements, store, release } = heldStore();
+  const { take } = intake(store, systemClock, (orgId) => (orgId === flooding ? endpoints : []));
+  const [flooding, other] = [newId('org'), newId('org')];
+  const endpoints = Array.from({ length: 20 }, (_, n) => endpointTarget(n));
+  const resultJson = JSON.stringify('x'.repeat(100_000));
+  take(Array.from({ length: 300 }, () => succeeded('', { orgId: flooding, runId: newRunId(1), resultJson })));
+  take([succeeded(URL_OF_ALL, { orgId: other })]);
+  release();
+  const statementOf = () =>
+    statements.findIndex((planned) => planned.some(({ deliveries }) => deliveries[0]?.orgId === other));
+  await until('it is stored', () => statementOf() >= 0);
+  assert.ok(statementOf() <= 2, `in statement ${statementOf()}`);
+});
+
+test('an organization has a bounded number of events handed back to the bus', async () => {
+  const { take, fates, confirmed } = intake(() => Promise.reject(new Error('down')));
+  const [flooding, other] = [newId('org'), newId('org')];
+  take(Array.from({ length: 300 }, () => succeeded(URL_OF_ALL, { orgId: flooding, runId: newRunId(1) })));
+  await until('all are back', () => fates.refused + fates.acked === 300);
+  assert.deepEqual([fates, confirmed], [{ refused: 128, acked: 172 }, []]);
+  take([succeeded(URL_OF_ALL, { orgId: other })]);
+  await until('the other one is back', () => fates.refused === 129);
 });
 
 test('events that come one by one are stored together, those after a pause at once', async () => {

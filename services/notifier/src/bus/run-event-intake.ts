@@ -15,6 +15,7 @@ import { writeApart } from '../store/write-apart.ts';
 import { AwaitedEndpoints, type IncomingEvent, type ReadyEvent } from './awaited-endpoints.ts';
 import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
 import { planEvent } from './plan-event.ts';
+import { HandedBack, WaitingEvents } from './waiting-events.ts';
 
 export interface RunEventIntakeOptions {
   /** All or nothing; durable when it resolves. What is known is ignored. */
@@ -45,8 +46,8 @@ const BATCH_BYTES_MAX = 2 << 20;
  */
 const COMPANY_MS = 100;
 const COMPANY = 64;
-/** Bytes of the events that wait here. No more are fetched meanwhile. */
-const WAITING_BYTES_MAX = 8 << 20;
+/** Events for which there is no room yet. */
+const ROOM_COMES_MS = 500;
 /** Events whose storing failed; the scheduler would send them again after 5 s. */
 const COMES_AGAIN_MS = 2_000;
 /** An event whose earlier one another node is storing right now, or whose earlier one was lost and will be repeated. */
@@ -58,19 +59,20 @@ interface Planned extends PlannedEvent {
 }
 
 export class RunEventIntake implements Stoppable {
-  private waiting: ReadyEvent[] = [];
-  private waitingBytes = 0;
+  private waiting = new WaitingEvents();
   private storing: Promise<void> | null = null;
   private onRoom: (() => void)[] = [];
   private begunMs = Number.NEGATIVE_INFINITY;
   private gathering: { readonly timer: Timer; readonly end: () => void } | null = null;
   private readonly encode = encoder(StoredEventsSchema);
   private readonly awaited: AwaitedEndpoints;
+  private readonly handedBack: HandedBack;
   private stopped = false;
 
   constructor(private readonly options: RunEventIntakeOptions) {
     const { endpoints, clock, logger } = options;
     const onKnown = (events: readonly ReadyEvent[]) => this.add(events);
+    this.handedBack = new HandedBack(clock);
     this.awaited = new AwaitedEndpoints({ endpoints, onKnown, clock, logger, comesAgainMs: COMES_AGAIN_MS });
   }
 
@@ -82,23 +84,21 @@ export class RunEventIntake implements Stoppable {
 
   private add(events: readonly ReadyEvent[]): void {
     if (this.stopped) return;
-    this.waiting.push(...events);
-    for (const { message } of events) this.waitingBytes += message.data.length;
+    for (const event of events) if (!this.waiting.add(event)) this.handedBack.add(event, ROOM_COMES_MS);
     if (!this.storing) void this.storeAll();
     else if (this.isCompany()) this.endGathering();
   }
 
   /** Resolves when there is room for more. */
   async ready(): Promise<void> {
-    while (this.waitingBytes > WAITING_BYTES_MAX) await new Promise<void>((resolve) => this.onRoom.push(resolve));
+    while (!this.waiting.hasRoom) await new Promise<void>((resolve) => this.onRoom.push(resolve));
   }
 
   /** Resolves when nothing is under way; events that still wait come again, to another node. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.awaited.stop();
-    this.waiting = [];
-    this.waitingBytes = 0;
+    this.waiting = new WaitingEvents();
     this.endGathering();
     await this.storing;
     this.tellRoom();
@@ -114,7 +114,7 @@ export class RunEventIntake implements Stoppable {
       await this.company();
       if (this.waiting.length === 0) break;
       this.begunMs = this.options.clock.monotonicMs();
-      await this.storeBatch(this.nextBatch());
+      await this.storeBatch(this.waiting.take(BATCH_MAX, BATCH_BYTES_MAX));
       this.tellRoom();
       if (this.waiting.length === 0) break;
     }
@@ -134,25 +134,12 @@ export class RunEventIntake implements Stoppable {
   }
 
   private isCompany(): boolean {
-    return this.waiting.length >= COMPANY || this.waitingBytes >= BATCH_BYTES_MAX / 2;
+    return this.waiting.length >= COMPANY || this.waiting.cost >= BATCH_BYTES_MAX / 2;
   }
 
   private endGathering(): void {
     this.gathering?.timer.cancel();
     this.gathering?.end();
-  }
-
-  private nextBatch(): ReadyEvent[] {
-    let count = 0;
-    let bytes = 0;
-    for (const { message } of this.waiting.slice(0, BATCH_MAX)) {
-      const { length } = message.data;
-      if (count > 0 && bytes + length > BATCH_BYTES_MAX) break;
-      bytes += length;
-      count++;
-    }
-    this.waitingBytes -= bytes;
-    return this.waiting.splice(0, count);
   }
 
   private tellRoom(): void {
@@ -162,7 +149,7 @@ export class RunEventIntake implements Stoppable {
   }
 
   private async storeBatch(events: readonly ReadyEvent[]): Promise<void> {
-    const heard = events.map((event) => ({ message: event.message, decoded: decodedOf(event) }));
+    const heard = events.map((event) => ({ ...event, decoded: decodedOf(event) }));
     const endpoints = new Map<OrgId, readonly EndpointTarget[]>(
       events.flatMap(({ orgId, targets }) => (orgId === null ? [] : [[orgId, targets]])),
     );
@@ -178,7 +165,7 @@ export class RunEventIntake implements Stoppable {
       deliveries = await this.storeAllOf(all, { early, endpoints }, stored);
     } catch (error) {
       this.options.logger.warn({ error, events: events.length }, 'run events could not be stored; they come again');
-      for (const { message } of heard) message.nak(COMES_AGAIN_MS);
+      for (const one of heard) this.handedBack.add(one, COMES_AGAIN_MS);
       return;
     }
     const isEarly = ({ decoded }: (typeof heard)[number]) => decoded.ok && early.has(eventName(decoded.event));
@@ -186,7 +173,7 @@ export class RunEventIntake implements Stoppable {
     this.confirm(done.map(({ decoded }) => decoded.outboxId).filter((outboxId) => outboxId !== ''));
     for (const one of heard) {
       if (stored.has(one.decoded)) one.message.ack();
-      else one.message.nak(isEarly(one) ? EARLIER_COMES_MS : COMES_AGAIN_MS);
+      else this.handedBack.add(one, isEarly(one) ? EARLIER_COMES_MS : COMES_AGAIN_MS);
     }
     if (deliveries > 0) this.options.onStored();
   }
