@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, test } from 'node:test';
 import { until } from '@methods/test/harness/until';
+import { CommandError } from '../errors/command-error.ts';
 import type { Credential } from '../server/credential.ts';
+import { type AgentServer, AgentServers } from './agent-server.ts';
 import { McpBridge } from './mcp-bridge.ts';
 
 interface Asked {
@@ -51,14 +53,22 @@ const json = (response: ServerResponse, body: unknown, status = 200, headers = {
 const result = (id: unknown, value: unknown = {}) => ({ jsonrpc: '2.0', id, result: value });
 const NO_TOKEN: Credential = { kind: 'none', bearer: async () => null, renew: async () => false };
 
-function open(options: { credential?: Credential; bounds?: object } = {}) {
+interface OpenOptions {
+  readonly credential?: Credential;
+  readonly bounds?: object;
+  readonly find?: () => Promise<AgentServer>;
+  readonly waitMsMax?: number;
+}
+
+function open({ credential = NO_TOKEN, bounds = {}, find, waitMsMax = 0 }: OpenOptions = {}) {
   const [input, output, interrupt] = [new PassThrough(), new PassThrough(), new AbortController()];
   let text = '';
   output.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
-  const { credential = NO_TOKEN, bounds = {} } = options;
-  const ended = new McpBridge({ url, credential, input, output, interrupted: interrupt.signal, bounds }).run();
+  const interrupted = interrupt.signal;
+  const servers = new AgentServers({ find: find ?? (async () => ({ url, credential })), waitMsMax, interrupted });
+  const ended = new McpBridge({ servers, input, output, interrupted, bounds }).run();
   return {
     send: (...messages: object[]) => {
       for (const message of messages) input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -251,12 +261,12 @@ test('the end of the input ends what listens, and an interrupt ends everything',
 test('a client that never reads holds no more than what is under way', async () => {
   answers = ({ message: { id } }, response) => json(response, result(id, 'x'.repeat(100_000)));
   const [input, output] = [new PassThrough(), new PassThrough()];
+  const interrupted = new AbortController().signal;
   const ended = new McpBridge({
-    url,
-    credential: NO_TOKEN,
+    servers: new AgentServers({ find: async () => ({ url, credential: NO_TOKEN }), interrupted }),
     input,
     output,
-    interrupted: new AbortController().signal,
+    interrupted,
     bounds: { underWayMax: 4, lastMsMax: 100 },
   }).run();
   for (let id = 0; id < 40; id++) input.write(`{"jsonrpc":"2.0","id":${id},"method":"a"}\n`);
@@ -265,4 +275,45 @@ test('a client that never reads holds no more than what is under way', async () 
   output.resume();
   input.end();
   await ended;
+});
+
+test('a server that is down at the start is waited for, once for all that ask', async () => {
+  answers = ({ message: { id } }, response) => json(response, result(id));
+  let searches = 0;
+  const find = async () => {
+    if (++searches < 3) throw new CommandError('unreachable', 'the server is down');
+    return { url, credential: NO_TOKEN };
+  };
+  const bridge = open({ find, waitMsMax: 60_000 });
+  bridge.send({ id: 1, method: 'initialize' }, { id: 2, method: 'ping' });
+  assert.deepEqual((await bridge.whole()).map(({ id, error }) => [id, error]).sort(), [
+    [1, undefined],
+    [2, undefined],
+  ]);
+  assert.equal(searches, 3);
+});
+
+test('a server that stays down, or was lost, fails the request and is looked up again for the next one', async () => {
+  answers = ({ message: { id, method } }, response) =>
+    method === 'lose' ? void response.destroy() : json(response, result(id));
+  let isUp = false;
+  let searches = 0;
+  const find = async () => {
+    searches++;
+    if (!isUp) throw new CommandError('unreachable', 'the server is down', { hint: 'start it' });
+    return { url, credential: NO_TOKEN };
+  };
+  const bridge = open({ find });
+  bridge.send({ id: 1, method: 'ping' });
+  await until('it is refused', () => bridge.said().length === 1);
+  assert.equal(bridge.said()[0].error.message, 'the server is down. Hint: start it');
+  isUp = true;
+  bridge.send({ id: 2, method: 'ping' });
+  await until('it is served', () => bridge.said().length === 2);
+  bridge.send({ id: 3, method: 'lose' });
+  await until('it is lost', () => bridge.said().length === 3);
+  assert.match(bridge.said()[2].error.message, /the connection broke|unreachable|cannot be reached/);
+  bridge.send({ id: 4, method: 'ping' });
+  assert.deepEqual((await bridge.whole())[3], result(4));
+  assert.equal(searches, 3);
 });

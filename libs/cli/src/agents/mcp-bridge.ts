@@ -3,15 +3,14 @@
 // pass, and what comes after them.
 import type { Readable } from 'node:stream';
 import { CommandError } from '../errors/command-error.ts';
-import type { Credential } from '../server/credential.ts';
 import { readEvents } from '../server/event-stream.ts';
 import { readJson, requestServer } from '../server/server-request.ts';
+import type { AgentServers } from './agent-server.ts';
 import { type Conversation, messageHeaders, objectOf } from './message-headers.ts';
 import { type Line, LineWriter, readLines } from './message-lines.ts';
 
 export interface BridgeOptions {
-  readonly url: string;
-  readonly credential: Credential;
+  readonly servers: AgentServers;
   readonly input: Readable;
   readonly output: NodeJS.WritableStream;
   /** The program is to end. */
@@ -123,6 +122,7 @@ export class McpBridge {
       if (id === null || answered || cancel.signal.aborted) return;
       await this.refuse(id, BRIDGE_ERROR, 'The server ended its reply before the result.');
     } catch (error) {
+      this.options.servers.failed(error);
       // A client that cancelled, or has gone, waits for nothing. A notification has no reply.
       if (id === null || cancel.signal.aborted || this.ending.signal.aborted) return;
       await this.refuse(id, BRIDGE_ERROR, silence.signal.aborted ? this.silentWords() : wordsOf(error));
@@ -184,7 +184,7 @@ export class McpBridge {
   }
 
   private async send(message: Message, signal: AbortSignal): Promise<Response> {
-    const { url, credential } = this.options;
+    const { url, credential } = await this.options.servers.current(signal);
     for (let isAgain = false; ; isAgain = true) {
       const bearer = await credential.bearer(signal);
       const response = await requestServer(url, '', {

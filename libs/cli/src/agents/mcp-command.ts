@@ -99,12 +99,15 @@ async function signIn(line: CommandLine, context: CommandContext): Promise<ExitC
 /** Standard output belongs to the protocol. */
 async function bridge(line: CommandLine, context: CommandContext): Promise<ExitCode> {
   const { config, interrupted, output } = context;
-  const server = await chooseServer(line, config);
-  const facts = await readServerFacts(server.baseUrl, interrupted);
-  const url = mcpAddress(server.baseUrl, facts, line.text('audience'));
-  const { McpBridge } = await import('./mcp-bridge.ts');
+  const find = async () => {
+    const server = await chooseServer(line, config);
+    const facts = await readServerFacts(server.baseUrl, interrupted);
+    const url = mcpAddress(server.baseUrl, facts, line.text('audience'));
+    return { url, credential: agentCredential(server, facts, config) };
+  };
+  const [{ McpBridge }, { AgentServers }] = await Promise.all([import('./mcp-bridge.ts'), import('./agent-server.ts')]);
   const { stdin, stdout } = output.streams;
-  const credential = agentCredential(server, facts, config);
-  await new McpBridge({ url, credential, input: stdin, output: stdout, interrupted }).run();
+  const servers = new AgentServers({ find, interrupted });
+  await new McpBridge({ servers, input: stdin, output: stdout, interrupted }).run();
   return EXIT.done;
 }
