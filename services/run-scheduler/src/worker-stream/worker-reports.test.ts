@@ -90,6 +90,14 @@ describe('what a worker reports', () => {
     assert.equal(finished?.status === 'succeeded' && finished.resultJson, '{"ok":true}');
   });
 
+  test('times of a step that have no date are unknown', async () => {
+    const step = { path: 'first', kind: 'node', status: StepStatus.SUCCEEDED };
+    const times = { startedAtMs: 1e16, finishedAtMs: Number.NaN, runningMs: Number.POSITIVE_INFINITY, waitingMs: -1 };
+    assert.equal(await say(stepRecord(1, 'first', { step: { ...step, ...times } })), 'ack 1');
+    const [{ startedAtMs, finishedAtMs, runningMs, waitingMs } = times] = (await stored())?.steps ?? [];
+    assert.deepEqual([startedAtMs, finishedAtMs, runningMs, waitingMs], [0, 0, 0, 0]);
+  });
+
   test('a result of more than 1 MiB that a message still carries ends its run as failed', async () => {
     assert.equal(await say(finish(1, `"${'x'.repeat((4 << 20) - (64 << 10))}"`)), 'ack 1');
     const finished = await stored();
@@ -230,6 +238,13 @@ describe('what a worker reports', () => {
     ['a step of no known status', () => stepRecord(1, 'first', { step: { path: 'first' } })],
     ['a report beyond thirty thousand', () => stepRecord(30_001)],
     ['a question of no step', () => ({ case: 'ask', value: of(1) }) as Init],
+    [
+      'a question with a deadline that has no date',
+      () => {
+        const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
+        return { case: 'ask', value: { ...of(1), question, timeoutMs: 1e16, timeoutText: '1d' } } as Init;
+      },
+    ],
     ['an end that is none', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.QUEUED } }) as Init],
     ['a failure without an error', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.FAILED } }) as Init],
     ['a value that cannot be stored', () => finish(1, '"\0"')],

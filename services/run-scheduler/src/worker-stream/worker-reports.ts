@@ -58,7 +58,10 @@ const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
 /** Bounds the values that the checks of an answer read, as workers bound them. */
 const SCOPE_BYTES_MAX = 64 * 1024;
-const SLEEP_MS_MAX = 366 * 86_400_000;
+/** Of a sleep and of a question's deadline. A source has at most 365 days. */
+const WAIT_MS_MAX = 366 * 86_400_000;
+/** The last time that has a date. */
+const TIME_MS_MAX = 8.64e15;
 
 export class WorkerReports {
   constructor(
@@ -162,7 +165,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     }
     case 'ask': {
       const { question, timeoutMs, timeoutText, folderId } = item.value;
-      if (question === undefined || question.step === '') return null;
+      if (question === undefined || question.step === '' || !(timeoutMs <= WAIT_MS_MAX)) return null;
       return {
         type: 'ask',
         token,
@@ -180,7 +183,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     }
     case 'sleep': {
       const { waitMs, folderId } = item.value;
-      if (!(waitMs > 0 && waitMs <= SLEEP_MS_MAX)) return null;
+      if (!(waitMs > 0 && waitMs <= WAIT_MS_MAX)) return null;
       return { type: 'sleep', token, seq, waitMs: Math.ceil(waitMs), folderId: folderId === '' ? null : folderId };
     }
     case 'finish': {
@@ -218,11 +221,16 @@ function stepOf(record: StepRecord): StepSummary | null {
     kind: step.kind,
     status,
     attempt: step.attempt,
-    startedAtMs: step.startedAtMs,
-    finishedAtMs: step.finishedAtMs,
-    runningMs: step.runningMs,
-    waitingMs: step.waitingMs,
+    startedAtMs: timeOf(step.startedAtMs),
+    finishedAtMs: timeOf(step.finishedAtMs),
+    runningMs: timeOf(step.runningMs),
+    waitingMs: timeOf(step.waitingMs),
     checks: step.checks.map(({ name, phase, status: verdict, message }) => ({ name, phase, status: verdict, message })),
     error: step.error === undefined ? null : errorOf(step.error),
   };
+}
+
+/** 0, which is unknown, where no date can be made of it: every reader of the run would fail. */
+function timeOf(ms: number): number {
+  return ms > 0 && ms <= TIME_MS_MAX ? ms : 0;
 }
