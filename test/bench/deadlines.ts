@@ -1,17 +1,22 @@
 // 20,000 deadlines or reminders at one moment: how long after it the last run has ended, is queued or has reminded its
-// people, and what other runs wait for meanwhile. The runs are copies of one that waits, with a deadline a little later than a node's next look.
+// people, and what other runs of the organization and of another one wait for meanwhile. The runs are copies of one that
+// waits, with a deadline a little later than a node's next look.
 import { newRunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { cpuSeconds } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 import type { BenchStack } from './bench-stack.ts';
+import { startPlayedWorkers } from './bench-workers.ts';
 import type { WorkloadResult } from './report.ts';
 import { quantile, RunCaller } from './run-caller.ts';
+import { tenantOf } from './tenant.ts';
 
 const DEADLINES = 20_000;
 /** A node reads the deadlines of the next minute every 30 s; making the copies takes some of the rest. */
 const AHEAD_MS = 45_000;
-const CALLERS = 4;
+/** Runs of each organization that are measured. */
+const OTHERS_EVERY_MS = 20;
+const CONNECTIONS = 256;
 /** How long other runs are measured before the moment, for comparison. */
 const BEFORE_MS = 3_000;
 const LOOK_EVERY_MS = 20;
@@ -19,7 +24,15 @@ const LOOK_EVERY_MS = 20;
 export async function measureDeadlines(stack: BenchStack, scale: number): Promise<WorkloadResult> {
   const count = Math.ceil(DEADLINES * scale);
   const sql = openPool({ url: stack.postgresUrl, applicationName: 'bench', max: 2, statementTimeoutMs: 60_000 });
-  const caller = new RunCaller(stack, CALLERS + 1);
+  const caller = new RunCaller(stack, CONNECTIONS);
+  const { key, method: elsewhere } = await tenantOf(stack, 'another');
+  const played = { slots: 16, resultJson: '{"sum":2}' };
+  const workers = await startPlayedWorkers([{ address: stack.grpcUrl, key, methods: [elsewhere], ...played }]);
+  const another = new RunCaller({ ...stack, apiKey: key, methods: {} }, CONNECTIONS);
+  const others: readonly Others[] = [
+    { of: 'the same organization', runOne: () => caller.runOne() },
+    { of: 'another organization', runOne: () => another.runOne(elsewhere) },
+  ];
   try {
     const notes: string[] = [];
     for (const [what, method, state] of [
@@ -33,13 +46,20 @@ export async function measureDeadlines(stack: BenchStack, scale: number): Promis
         return row?.status === state;
       });
       const remind = what.startsWith('reminders');
-      notes.push(...(await burst(stack, sql, caller, { what, runId, count, remind })));
+      notes.push(...(await burst(stack, sql, others, { what, runId, count, remind })));
     }
     return { measurements: [], notes };
   } finally {
-    await caller.close();
+    await Promise.all([caller.close(), another.close()]);
+    await workers.stop();
     await sql.end({ timeout: 1 });
   }
+}
+
+/** Runs of one step. */
+interface Others {
+  readonly of: string;
+  readonly runOne: () => Promise<number>;
 }
 
 interface Burst {
@@ -50,7 +70,7 @@ interface Burst {
   readonly remind: boolean;
 }
 
-async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, asked: Burst): Promise<string[]> {
+async function burst(stack: BenchStack, sql: Sql, others: readonly Others[], asked: Burst): Promise<string[]> {
   const { what, runId, count, remind } = asked;
   // The statement that copies is planned for what the tables hold after an earlier moment.
   await sql`analyze`;
@@ -59,15 +79,19 @@ async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, asked: Burs
   const beginsAtMs = performance.now() + AHEAD_MS - BEFORE_MS;
   await copies(sql, runId, { count, dueAtMs, remind });
   await new Promise((resolve) => setTimeout(resolve, beginsAtMs - performance.now()));
-  const before: number[] = [];
-  const during: number[] = [];
-  let latencies = before;
+  const measured = others.map(({ of, runOne }) => ({ of, runOne, before: [] as number[], during: [] as number[] }));
+  let isBefore = true;
   let over = false;
-  const others = Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      await caller.runOne();
-      while (!over) latencies.push(await caller.runOne());
-    }),
+  const running = Promise.all(
+    measured.map(({ runOne, before, during }) =>
+      openLoop(
+        async () => {
+          const tookMs = await runOne();
+          (isBefore ? before : during).push(tookMs);
+        },
+        () => over,
+      ),
+    ),
   );
   const roots = stack.processes.map(({ pid }) => pid);
   let cpuBefore: readonly number[] | null = null;
@@ -80,24 +104,37 @@ async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, asked: Burs
     tookMs = row?.late ?? 0;
     if (tookMs < 0) continue;
     cpuBefore ??= cpuSeconds(roots);
-    latencies = during;
+    isBefore = false;
     over = row?.left === false;
   }
   const cpuAfter = cpuSeconds(roots);
-  await others;
+  await running;
   const cpu = stack.processes.map(
     ({ name }, i) => `${name} ${((cpuAfter[i] ?? 0) - (cpuBefore?.[i] ?? 0)).toFixed(2)}`,
   );
   return [
     `${count} ${what} of one moment: the last was over ${tookMs.toFixed(0)} ms after it`,
-    `  one-step runs before ${timesOf(before)}, meanwhile ${timesOf(during)}`,
+    ...measured.map(
+      ({ of, before, during }) => `  one-step runs of ${of} before ${timesOf(before)}, meanwhile ${timesOf(during)}`,
+    ),
     `  CPU seconds: ${cpu.join(', ')}`,
   ];
 }
 
+/** A run every so often, however long the earlier ones take. */
+async function openLoop(run: () => Promise<void>, over: () => boolean): Promise<void> {
+  const runs: Promise<void>[] = [];
+  const beganMs = performance.now();
+  for (let n = 0; !over(); n++) {
+    await new Promise((resolve) => setTimeout(resolve, beganMs + n * OTHERS_EVERY_MS - performance.now()));
+    runs.push(run());
+  }
+  await Promise.all(runs);
+}
+
 function timesOf(latenciesMs: readonly number[]): string {
   const at = (share: number) => quantile(latenciesMs, share).toFixed(0);
-  return `p50 ${at(0.5)} ms, longest ${at(1)} ms of ${latenciesMs.length}`;
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms of ${latenciesMs.length}`;
 }
 
 interface Copies {

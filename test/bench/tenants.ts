@@ -1,13 +1,11 @@
 // 50 quiet organizations, each with a run a second, while another one starts as many as it can, and without it. Windows
 // in turns; the runs are executed by played workers, so that the service is what the organizations share.
-import { createServiceKey } from '@methods/auth/service-key';
-import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
-import { Pool } from 'undici';
 import type { BenchStack } from './bench-stack.ts';
 import { startPlayedWorkers } from './bench-workers.ts';
 import { type Measurement, measure } from './measure.ts';
 import type { WorkloadResult } from './report.ts';
 import { quantile, RunCaller } from './run-caller.ts';
+import { type Tenant, tenantOf } from './tenant.ts';
 
 const QUIET = 50;
 const ROUNDS = 3;
@@ -15,11 +13,6 @@ const NOISY_CALLERS = 64;
 const NOISY_RUNS = 20_000;
 /** The quiet ones by themselves. */
 const ABSENT_MS = 10_000;
-
-interface Tenant {
-  readonly key: string;
-  readonly method: string;
-}
 
 export async function measureTenants(stack: BenchStack, scale: number): Promise<WorkloadResult> {
   const noisy = await tenantOf(stack, 'noisy');
@@ -90,29 +83,4 @@ async function openLoop(
     runs.push(caller.runOne(method));
   }
   return Promise.all(runs);
-}
-
-/** An organization with a key and a published method. */
-async function tenantOf(stack: BenchStack, name: string): Promise<Tenant> {
-  const who = { email: `admin@${name}.example`, organization: name, role: 'admin', audience: 'machine' } as const;
-  const token = await fetchToken(chooseStack(stack.dataDir), who);
-  const http = new Pool(stack.baseUrl, { connections: 1 });
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reply = await http.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
-    const text = await reply.body.text();
-    if (reply.statusCode >= 300) throw new Error(`${reply.statusCode} ${text.slice(0, 200)}`);
-    return JSON.parse(text || '{}') as T;
-  };
-  const source =
-    'format: method/2\nname: one-step\ninputs: { n: integer }\nsteps:\n  - name: add\n    node: |\n      return { sum: 2 };\n    out: { sum: integer }\nresult: { sum: =steps.add.sum }\n';
-  const { method } = await post<{ method: { id: string; production_id: string; current_version: string } }>(
-    '/api/methods',
-    { idempotency_key: `${name}-method`, source },
-  );
-  await post(`/api/methods/${method.id}/publish`, { version_id: method.current_version });
-  const { key, authSha256 } = createServiceKey();
-  await post('/api/keys', { name: 'bench', auth_sha256: authSha256.toString('hex') });
-  await http.close();
-  return { key, method: method.production_id };
 }
