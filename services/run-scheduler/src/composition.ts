@@ -1,6 +1,6 @@
-// A node of the run-scheduler, read from top to bottom: its settings and pools, its parts in the order in which they
-// need each other, which part listens to which, what happens every so often, and the order of start and stop. A part
-// gets what it needs by its constructor; where two parts need each other, one gets a function that calls the other.
+// A node of the run-scheduler, to be read from top to bottom: settings and pools, the parts in the order of their
+// dependencies, their listeners, the repeated tasks, and the order of start and stop. A part gets its dependencies by
+// its constructor; if two parts need each other, one of them gets a function that calls the other.
 import { Clock, systemClock } from '@methods/base/clock';
 import { type RunId, shardOfRunId } from '@methods/base/ids';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
@@ -105,7 +105,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const log = (part: string) => logger.child({ node: nodeId, part });
   let draining = false;
 
-  // What many parts ask of the shards and of the database's clock, both of which are made below.
+  // Functions that many parts use, of the shards and the database's clock, which are made below.
   const owns = (shard: number) => shards.owns(shard);
   const ownsRun = (runId: RunId) => shards.owns(shardOfRunId(runId, shardCount) ?? -1);
   const ownedShards = () => shards.owned();
@@ -121,7 +121,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const deadlines = { commitDeadlineMs: COMMIT_DEADLINE_MS, readDeadlineMs: READ_DEADLINE_MS };
   const store = new PostgresRunStore({ writer: pools.writer, reader: database.sql, ...deadlines });
   const outbox = new PostgresOutbox({ sql: pools.outbox, deadlineMs: READ_DEADLINE_MS });
-  /** For lists of one organization's runs, not for look-ups by id that many organizations share. */
+  /** Serves lists of one organization's runs; look-ups by id are shared by many organizations. */
   const reader = new OrganizationReader({ sql: database.sql, role: readerRole('scheduler') });
   const lists = new RunLists({ reader, deadlineMs: READ_DEADLINE_MS });
   const usage = new RunUsage({ reader, deadlineMs: READ_DEADLINE_MS });
@@ -151,7 +151,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const sweeps = { sweepMs: config.retentionSweepMs, random: Math.random, logger: log('retention') };
   const retention = new RetentionSweep({ ...node, ...sweeps, runs, retention: registry.retention, databaseClock });
 
-  // The actors of runs, and the one path on which runs are written.
+  // The actors of runs: every write of a run passes through them.
   const bump = async (list: Parameters<ShardOwner['bump']>[0]) => {
     await shards.bump(list);
     void recovery.taken(list);
@@ -171,7 +171,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     publishHeartbeats: (to, body) => nodeBus.publishHeartbeats(to, body),
   });
 
-  // Queues: what waits here, which nodes have workers for it, and the places of this node's workers.
+  // Queues: waiting runs, the nodes that have workers for them, and the places of this node's workers.
   const announce: QueueInterests['announce'] = (key, head) => interests.announce(key, head);
   const ready = new ReadyRuns({ store, logger: log('queue'), ownedShards, announce });
   const interests = new QueueInterests({ ready: () => ready, tell: routes.tellHead.bind(routes) });
@@ -198,7 +198,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const claims: ClaimRuns = new ClaimRuns({ ready, actors, grants, clock });
   const claimsAtOnce = new ClaimsAtOnce({ nodeId, actors, ready, waiters, grants });
 
-  // Workers: their sessions, what they hold, and what they report.
+  // Workers: their sessions, the runs they hold, and their reports.
   const formThreads = new FormThreads();
   const valueThreads = new ValueThreads();
   const versionOf = registry.savedVersion.bind(registry);
@@ -220,7 +220,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const overtaken = { store, actors, keeper, held, sessions: sessionIds, peers, isClaiming };
   const recovery: LeaseRecovery = new LeaseRecovery({ ...node, ...overtaken, logger: log('lease-recovery') });
 
-  // Deadlines, events, and those who watch runs.
+  // Deadlines, events, and watchers of runs.
   const audit = new AuditLog({ clock, logger: log('audit'), send: (lines) => registry.recordAudit(lines) });
   const unrecorded = new UnrecordedAnswers({ sql: pools.retention, deadlineMs: READ_DEADLINE_MS });
   const timeouts = new TimeoutAnswers({ ...upkeep, audit, rows: unrecorded, clock, logger: log('audit') });
@@ -238,7 +238,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const publish: NodeBus['publishLive'] = (shard, body) => nodeBus.publishLive(shard, body);
   const live = new LiveChanges({ ...node, hasPeers, publish });
 
-  // The bus: commands of other nodes, and this node's to the owners of runs.
+  // The bus: commands from other nodes, and this node's commands to the owners of runs.
   const publishReplies: NodeBus['publishReplies'] = (subject, replies) => nodeBus.publishReplies(subject, replies);
   const commands = new CommandConsumer({
     claims: claimsAtOnce,
@@ -269,7 +269,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const { replySubject } = nodeBus;
   const owners: RunOwners = new RunOwners({ ...node, claims: claimsAtOnce, shards, peers, bus: nodeBus, replySubject });
 
-  // What gateways, peers and workers call.
+  // The services that gateways, peers and workers call.
   const answerChecks = new AnswerChecks({ versionOf, threads: formThreads, logger: log('answers') });
   const answers = new AnswerRuns({ actors, owners, values: valueThreads, checks: answerChecks });
   const inputFiles = new InputFiles(files);
@@ -311,7 +311,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const workerTls = config.workerTls ?? undefined;
   const workerServer = serveWorkers({ ...workers, logger: log('workers') }, config.workerListen, workerTls, log('rpc'));
 
-  // Parts that take only other parts are made by the container.
+  // The container makes the parts that depend only on other parts.
   const parts = container.createChildContainer();
   parts.registerInstance(Clock, clock);
   const sweeping = [folderSweep, retiredIndex, questionSweep, timeouts, helloPace, clockLook, watchers, heartbeats];
@@ -324,7 +324,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const moves = parts.resolve(ShardMoves);
   const ticks = parts.resolve(NodeTicks);
 
-  // Who listens to whom. A commit reaches the listeners of actors in this order.
+  // Connects listeners. A commit reaches the listeners of actors in this order.
   function listen(): void {
     databaseClock.onJump(() => due.look());
     for (const listener of [grants, keeper, watchers, live, followers, due, timeouts, claims]) actors.listen(listener);
@@ -343,7 +343,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     shards.onTaken((taken) => moves.taken(taken));
     shards.onLost((lost) => {
       moves.lost(lost);
-      // Commits that were under way may have happened, and their actors are gone.
+      // Commits in flight may have happened, and their actors are gone.
       followers.missed();
     });
     shards.onReleasing((released) => moves.releasing(released));
@@ -353,8 +353,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     });
   }
 
-  // The order of start; a stop goes the other way. So a stop first drains: it lets workers finish their reports and
-  // gives the shards away while the links to other nodes are still there.
+  // The order of start; a stop uses the reverse order. So a stop first drains: workers finish their reports and the
+  // shards move while the links to other nodes still exist.
   const observeClock = async () => databaseClock.observe(await database.untilDone(() => store.clockMs()));
   const stopsNothing = () => {};
   const order: Stoppable[] = [

@@ -25,7 +25,7 @@ function faults(source: Record<string, string | undefined>): string {
   }
 }
 
-test('with the required variables the others have their defaults', () => {
+test('optional variables have their defaults', () => {
   const { postgresUrl, natsUrl, ...rest } = readConfig(REQUIRED);
   assert.equal(postgresUrl.reveal(), REQUIRED.POSTGRES_URL);
   assert.equal(natsUrl.reveal(), REQUIRED.NATS_URL);
@@ -53,14 +53,14 @@ test('every missing or wrong value is reported at once, without secrets', () => 
   assert.doesNotMatch(message, /hidden/);
 });
 
-test('a lease shorter than two heartbeats, and half a fault point, are refused', () => {
+test('a lease shorter than two heartbeats, and an incomplete fault point, are refused', () => {
   assert.match(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1001' }), /^ *WORKER_LEASE_MS: /m);
   assert.equal(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1000' }), '');
   assert.match(faults({ ...REQUIRED, FAULT_POINT: 'claim-committed' }), /^ *FAULT_POINT: /m);
   assert.match(faults({ ...REQUIRED, FAULT_POINT: 'anywhere', FAULT_ONCE: 'file' }), /^ *FAULT_POINT: /m);
 });
 
-test('a certificate comes with its own key, or is refused without showing either', async () => {
+test('a certificate needs its own key; a refusal shows neither', async () => {
   const folder = tempFolder('tls');
   const { key, certificate } = await ownCertificate(folder);
   const files = (certificateFile: string, keyFile: string) => ({

@@ -1,4 +1,4 @@
-// The run-scheduler's configuration: read once at start, all faults reported at once.
+// The run-scheduler's configuration: read once at start, with all faults reported at once.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { FAULT_POINTS, type FaultPoint, type FaultPointName } from '@methods/base/fault-point';
@@ -12,14 +12,14 @@ const ADDRESS = '^\\S+:[0-9]{1,5}$';
 const NAMES = FAULT_POINTS.join('|');
 
 const Environment = Type.Object({
-  /** host:port for gateways and peers; never open to customers. */
+  /** host:port for gateways and peers; must not be reachable by customers. */
   LISTEN: Type.String({ pattern: ADDRESS }),
-  /** host:port for workers, who bring a service key. */
+  /** host:port for workers, which authenticate with a service key. */
   WORKER_LISTEN: Type.String({ pattern: ADDRESS }),
-  /** PEM files: workers then connect only over TLS. Read once, at the start. */
+  /** PEM files: with them, workers connect only over TLS. Read once, at the start. */
   WORKER_TLS_CERTIFICATE_FILE: Type.Optional(Type.String({ minLength: 1 })),
   WORKER_TLS_KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
-  /** host:port peers reach LISTEN at; default LISTEN itself. */
+  /** host:port at which peers reach LISTEN; LISTEN by default. */
   PEER_ADDRESS: Type.Optional(Type.String({ pattern: ADDRESS })),
   POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
   NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
@@ -27,15 +27,17 @@ const Environment = Type.Object({
   METHOD_REGISTRY_URL: Type.String({ pattern: ADDRESS }),
   /** Fixed when a database is made: a run id names its shard. */
   SHARD_COUNT: Type.Integer({ default: 256, minimum: 1, maximum: 1024 }),
-  /** A worker that is silent this long has lost its runs. */
+  /** A worker that is silent for this long loses its runs. */
   WORKER_LEASE_MS: Type.Integer({ default: 60_000, minimum: 1_000, maximum: 3_600_000 }),
   /** How often workers report what they hold. */
   HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
-  /** Lost leases a run survives, and one more. */
+  /** A run fails when this many leases are lost. */
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
   /** The pause between two searches for runs whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
-  /** For tests: this process ends itself by SIGKILL at one of the named places, unless the file of FAULT_ONCE exists. */
+  /**
+   * For tests: this process kills itself by SIGKILL at one of the named places, unless the file of FAULT_ONCE exists.
+   */
   FAULT_POINT: Type.Optional(Type.String({ pattern: `^(${NAMES})(,(${NAMES}))*$` })),
   FAULT_ONCE: Type.Optional(Type.String({ minLength: 1 })),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),

@@ -32,8 +32,8 @@ export class BatchParts {
   }
 
   /**
-   * Returns whether the change joins this batch, and counts it if so. Once one is refused, no later change of its
-   * organization joins.
+   * Reports whether the change joins this batch, and counts it if so. Once one change is refused, no later change of
+   * its organization joins.
    */
   hasRoom({ change, bytes }: Change): boolean {
     const part = this.parts.get(change.after.facts.orgId);
@@ -46,7 +46,7 @@ export class BatchParts {
   }
 }
 
-/** The others share what organizations with fewer changes leave free. */
+/** Organizations with many changes share evenly what the organizations with few changes leave free. */
 function evenPart(counts: readonly number[]): number {
   let left: number = BATCH_SIZE.changesMax;
   let others = counts.length;

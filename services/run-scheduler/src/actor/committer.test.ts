@@ -121,11 +121,11 @@ describe('the group commit', () => {
     assert.ok(counts.length <= 8, `${counts.length} statements`);
   });
 
-  test('new epochs after one statement got no reply do not refuse the other one in flight', async () => {
+  test('new epochs after a statement without a reply do not refuse the other statement in flight', async () => {
     let refused = 0;
     node.between = async (commit) => {
       if (refused++ > 0) return commit();
-      // As when it reaches the server after the new epochs.
+      // As if the old statement reached the server only after the new epochs.
       await db.sql`update scheduler.shards set epoch = epoch + 1 where shard = 0`;
       const outcome = await commit();
       node.epochs.set(0, (node.epochs.get(0) ?? 0) + 1);
@@ -194,7 +194,7 @@ describe('the group commit', () => {
     assert.equal(node.batches.length, 1);
   });
 
-  test('writes nothing to a shard that is lost while its change waits', async () => {
+  test('writes nothing to a shard that is lost while a change of it waits', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange(0));
     await until('the first is under way', () => node.batches.length === 1);
@@ -225,7 +225,7 @@ describe('the group commit', () => {
     for (const change of good) assert.equal((await loaded(change))?.status, 'queued');
   });
 
-  test('distinguishes a taken key, a run that moved on and a moment that has not come', async () => {
+  test('distinguishes a taken key, a changed run and a time that has not come', async () => {
     const first = startChange();
     await submitAll([first]);
     const again = startChange(1, { idempotencyHash: first.after.facts.idempotencyHash });
@@ -240,7 +240,7 @@ describe('the group commit', () => {
     const change = startChange(0);
     const other = startChange(1);
     const before = node.epochs.get(0) ?? 0;
-    // The statement waits for this lock and is then cut off from its client.
+    // The statement waits for this lock and is then disconnected from its client.
     const outcomes = await db.sql.begin(async (tx) => {
       await tx`select from scheduler.shards where shard = 0 for update`;
       const submitted = submitAll([change, other]);
@@ -270,7 +270,7 @@ describe('the group commit', () => {
     assert.deepEqual([refusals, node.bumped], [1, []]);
   });
 
-  test('a broken pipe is no answer of the server', async () => {
+  test('a broken pipe is not a reply of the server', async () => {
     node.between = async () => {
       throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
     };

@@ -1,8 +1,8 @@
 // Group commit: each organization has one batch in flight per node, and the changes made meanwhile form the next one. A
 // single change is committed at once. Under load a batch waits a moment for more changes, since the statement costs
-// more than its rows. A second batch, only with changes of other organizations, may be in flight beside the first: an
-// organization that commits without pause keeps no other from the disk, and the two batches share no row whose lock one
-// of them would wait for.
+// more than its rows. A second batch, with changes of other organizations only, may be in flight beside the first, so
+// that an organization that commits without pause does not block the others. The two batches share no row, so neither
+// waits for a lock of the other.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
@@ -12,9 +12,10 @@ import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
 import { BATCH_SIZE, BatchParts } from './batch-parts.ts';
 
 /**
- * `lost_shard`: another node owns it now. `moved_on`: the row is not as the actor believed, or its moment has not come
- * by the database's clock. `key_taken`: another run has this idempotency key. `unknown`: it may have happened; its
- * shard has a new epoch, so it can no longer happen later. `invalid`: Postgres cannot store it.
+ * `lost_shard`: another node owns the shard now. `moved_on`: the row is not in the state that the actor expected, or
+ * the change's time has not come by the database's clock. `key_taken`: another run has this idempotency key. `unknown`:
+ * the change may have happened; its shard has a new epoch, so it can no longer happen later. `invalid`: Postgres cannot
+ * store it.
  */
 export type ChangeOutcome = 'done' | 'lost_shard' | 'moved_on' | 'key_taken' | 'unknown' | 'invalid' | 'unavailable';
 
@@ -24,7 +25,7 @@ export interface ShardEpochs {
   bump(shards: readonly number[]): Promise<void>;
 }
 
-/** `wanted`: returns false once the caller has gone; the change is then dropped. */
+/** `wanted` returns false once the caller has gone; the change is then dropped. */
 export type SubmittedChange = Omit<RunChange, 'epoch'> & { readonly wanted?: (() => boolean) | undefined };
 
 interface Waiting {
@@ -43,7 +44,7 @@ interface Settled {
   readonly outcome: ChangeOutcome;
 }
 
-/** As many as the store has connections for them. */
+/** The store has connections for this many. */
 const BATCHES_MAX = 2;
 const { changesMax: CHANGES_MAX, bytesMax: BYTES_MAX } = BATCH_SIZE;
 /** While Postgres stalls, the batch in flight takes seconds: changes beyond this bound get `unavailable` at once. */
@@ -53,7 +54,7 @@ const WAITING_BYTES_MAX = 64 << 20;
 const LOADED_ABOVE = 4;
 const COMPANY = 32;
 const COMPANY_WAIT_MS = 3;
-/** Tries of a batch that deadlocked with another one. */
+/** How often a batch is tried that deadlocks with another one. */
 const TRIES_MAX = 5;
 
 export class Committer {
@@ -65,7 +66,7 @@ export class Committer {
   /** Unsettled changes, in the order of their submission. */
   private readonly open = new Set<Waiting>();
   private idleListeners: { readonly before: ReadonlySet<Waiting>; readonly resolve: () => void }[] = [];
-  /** New epochs being taken, after commits without a reply. */
+  /** Takes the new epochs that follow commits without a reply. */
   private bumps: Promise<void> = Promise.resolve();
 
   constructor(
@@ -98,7 +99,7 @@ export class Committer {
     });
   }
 
-  /** Resolves when everything submitted so far is settled; under load the committer itself is never idle. */
+  /** Resolves when all changes submitted so far are settled. Under load the committer itself is never idle. */
   idle(): Promise<void> {
     if (this.open.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push({ before: new Set(this.open), resolve }));
@@ -127,7 +128,7 @@ export class Committer {
     );
   }
 
-  /** The next batch is sent first: the effects of this one run while the database works. */
+  /** Sends the next batch before it runs the effects of this one, so that both happen at the same time. */
   private landed(batch: Batch, settled: readonly Settled[]): void {
     this.inFlight.delete(batch);
     if (this.waiting.length > 0 && this.gathering === null) {
@@ -163,7 +164,7 @@ export class Committer {
       const { runId } = one.change.after.facts;
       if (!isFull && parts.hasRoom(one)) {
         bytes += one.bytes;
-        // A dropped actor and its successor may each have a change of one run: in one statement both would seem to have
+        // A dropped actor and its successor may each have a change of one run. In one statement both would seem to have
         // happened.
         isFull = runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX);
         if (!isFull) {
@@ -180,8 +181,8 @@ export class Committer {
   }
 
   /**
-   * Uses the present epochs: one renewed since the change was made, after a commit without a reply, must not refuse a
-   * change unrelated to that commit. The run's revision guards the change itself.
+   * Uses the present epochs: an epoch renewed since the change was made must not refuse it, because the commit without
+   * a reply did not contain it. The run's revision guards the change itself.
    */
   private async commit(waiting: readonly Waiting[], tries: number): Promise<Settled[]> {
     const settled: Settled[] = [];
@@ -230,7 +231,7 @@ export class Committer {
       }
     }
     if (refused.length === 0) return settled;
-    // The other batch may have had no reply: the new epochs it caused do not concern this one.
+    // The other batch may have got no reply; the new epochs it causes do not concern this one.
     await this.bumps;
     const isRenewed = (shard: number) => (shards.epochOf(shard) ?? 0) > (epochs.get(shard) ?? 0);
     const again = refused.filter(({ change }) => tries < TRIES_MAX && isRenewed(change.after.facts.shard));
@@ -247,13 +248,16 @@ export class Committer {
     if (kind === 'again' && tries < TRIES_MAX) return this.commit(batch, tries + 1);
     if (kind === 'data') return this.split(batch);
     if (kind !== 'unknown') return allOf(batch, 'unavailable');
-    // No reply: the statement may still be running. Taking a new epoch waits for its lock and shuts it out.
+    // Without a reply the statement may still be running. Taking a new epoch waits for its lock and excludes it.
     this.bumps = this.options.shards.bump([...new Set(batch.map((w) => w.change.after.facts.shard))]);
     await this.bumps;
     return allOf(batch, 'unknown');
   }
 
-  /** One row that Postgres cannot store must not fail its neighbours: halves the batch until that row is by itself. */
+  /**
+   * Splits a batch that Postgres refused: halves it until the row that cannot be stored is by itself, so that its
+   * neighbours are committed.
+   */
   private async split(batch: readonly Waiting[]): Promise<Settled[]> {
     if (batch.length === 1) return allOf(batch, 'invalid');
     const middle = batch.length >> 1;
@@ -283,6 +287,6 @@ function faultKind(error: unknown): 'again' | 'data' | 'refused' | 'unknown' {
   if (state === null) return 'unknown';
   if (state === '40P01' || state === '40001') return 'again';
   if (/^(22|23|54)/.test(state)) return 'data';
-  // The server, or a proxy before it, is shutting down and may have committed before it sent this.
+  // The server, or a proxy in front of it, is shutting down and may have committed before it sent this.
   return /^(08|57P|40003)/.test(state) ? 'unknown' : 'refused';
 }

@@ -17,7 +17,7 @@ describe('runs that are granted before their commit', () => {
     committed = [];
   });
 
-  /** `isLate`: its worker has not reported by its time. */
+  /** `isLate`: the worker does not report in time. */
   const add = (n: number, isLate: boolean) =>
     grants.add(
       {
@@ -29,7 +29,7 @@ describe('runs that are granted before their commit', () => {
       version,
     );
 
-  test('are committed without a report after a moment, each at its own time', () => {
+  test('are committed after a moment without a report, each at its own time', () => {
     add(1, true);
     clock.forward(HOLD_MS / 2);
     add(2, true);
@@ -54,7 +54,7 @@ describe('runs that are granted before their commit', () => {
     }
   });
 
-  test('pause once for many that are late at the same moment', () => {
+  test('pause once for many reports that are late at the same moment', () => {
     for (let n = 0; n < 50; n++) add(n, true);
     clock.forward(HOLD_MS);
     assert.equal(committed.length, 50);
@@ -62,7 +62,7 @@ describe('runs that are granted before their commit', () => {
     assert.equal(grants.isTimely(version), true);
   });
 
-  test('pause for a second again after reports that were in time', () => {
+  test('pause for a second again after reports that arrived in time', () => {
     const late = () => {
       add(1, true);
       clock.forward(HOLD_MS);
@@ -79,7 +79,7 @@ describe('runs that are granted before their commit', () => {
     assert.equal(grants.isTimely(version), true);
   });
 
-  test('do not pause for a late report now and then', () => {
+  test('do not pause for an occasional late report', () => {
     for (let n = 1; n <= 100; n++) {
       add(n, n % 10 === 0);
       clock.forward(HOLD_MS);

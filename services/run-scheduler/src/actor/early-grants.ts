@@ -1,29 +1,29 @@
 // Runs that are granted before their commit: a run of a version that only computes goes to its worker at once, and its
-// start is committed together with what the worker reports, in place of two commits. It is committed without a report
-// after a moment, as any other start. Versions whose reports are mostly late are left out for a while. One timer for
-// all.
+// start is committed together with the worker's report, in one commit instead of two. Without a report it is committed
+// after a moment, like any other start. Versions whose reports are mostly late are excluded for a while. One timer
+// serves all runs.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { VersionId } from '@methods/base/ids';
 import { LRUCache } from 'lru-cache';
 
 /** On a busy machine a grant and its report take 20 to 60 ms. */
 const HOLD_MS = 100;
-/** Reports that came in time, each against a late one's. */
+/** One late report weighs as much as this many in time. */
 const LATE_WEIGHT = 4;
 const SCORE_MAX = 64;
-/** Of a new version, and after a pause: the first late report begins another. */
+/** The score of a new version, and after a pause: the first late report begins another pause. */
 const SCORE_FIRST = LATE_WEIGHT;
-/** Twice as long each time, until some reports are in time again. */
+/** Doubles each time, until some reports are in time again. */
 const PAUSE_MS = { first: 1_000, max: 60_000 };
 const VERSIONS_MAX = 10_000;
 
-/** Its actor. */
+/** The actor of a run that was granted early. */
 export interface EarlyGrant {
-  /** Commits it now; false: that has happened before. */
+  /** Commits the run now; returns false if that has happened already. */
   commitNow(): boolean;
 }
 
-/** Of one version. */
+/** How punctual the reports of one version are. */
 interface Punctuality {
   score: number;
   pausedUntilMs: number;
@@ -31,14 +31,14 @@ interface Punctuality {
 }
 
 export class EarlyGrants {
-  /** By their time, which is the same from each one's grant. */
+  /** In the order of their times, each of which is equally long after its grant. */
   private waiting: { readonly run: EarlyGrant; readonly versionId: VersionId; readonly untilMs: number }[] = [];
   private timer: Timer | null = null;
   private readonly versions = new LRUCache<VersionId, Punctuality>({ max: VERSIONS_MAX });
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether it is worth while: false for some time after a version's reports were late. */
+  /** Reports whether an early grant is worth it: false for some time after a version's reports were late. */
   isTimely(versionId: VersionId): boolean {
     const known = this.versions.get(versionId);
     return known === undefined || this.clock.monotonicMs() >= known.pausedUntilMs;
@@ -62,7 +62,7 @@ export class EarlyGrants {
     const known = this.versions.get(versionId);
     const version = known ?? { score: SCORE_FIRST, pausedUntilMs: 0, pauseMs: PAUSE_MS.first };
     if (known === undefined) this.versions.set(versionId, version);
-    // Granted before the pause: they begin no other.
+    // The run was granted before the pause, so it begins no other one.
     if (nowMs < version.pausedUntilMs) return;
     version.score = Math.min(SCORE_MAX, version.score + (wasLate ? -LATE_WEIGHT : 1));
     if (version.score > 2 * LATE_WEIGHT) version.pauseMs = PAUSE_MS.first;

@@ -31,7 +31,7 @@ describe('a run that only computes', () => {
     node.actors.listenEarly((run) => granted.push(run));
   });
 
-  /** Granted; its start is not committed. */
+  /** Returns a run that is granted and whose start is not committed. */
   function begin(facts = newFacts(0, { webhookUrl: null })): { run: RunningRun; started: Promise<StartOutcome> } {
     const command = claim(randomToken()) as never;
     const started = node.actors.startRun(facts, command, { onlyComputes: true });
@@ -66,7 +66,7 @@ describe('a run that only computes', () => {
     assert.equal(ended.startedAtMs, run.startedAtMs);
   });
 
-  test('is committed without its worker after a moment, as any other, and continues from there', async () => {
+  test('is committed like any other after a moment without its worker, and continues from there', async () => {
     const { run, started } = begin();
     clock.forward(HOLD_MS - 1);
     assert.equal(node.batches.length, 0);
@@ -95,7 +95,7 @@ describe('a run that only computes', () => {
     assert.deepEqual([ended?.answers.length, ended?.answers[0]?.questionId], [1, 'q_1']);
   });
 
-  test('is not granted for an answer that is refused, nor of another organization', async () => {
+  test('is not granted for an answer that is refused or comes from another organization', async () => {
     const run = await asked();
     for (const [orgId, command] of [
       [run.facts.orgId, answer('q_other', 'aa')],
@@ -110,7 +110,7 @@ describe('a run that only computes', () => {
     assert.deepEqual([granted.length, (await row(run))?.status], [1, 'waiting']);
   });
 
-  test('is not seen before its commit by those who read it', async () => {
+  test('is invisible to readers before its commit', async () => {
     const { run, started } = begin();
     const { orgId, runId } = run.facts;
     assert.equal(node.actors.resident({ orgId, runId }), null);
@@ -121,7 +121,7 @@ describe('a run that only computes', () => {
     assert.equal(node.actors.resident({ orgId, runId })?.status, 'running');
   });
 
-  test('is known to its worker also while its late commit is under way', async () => {
+  test('is known to its worker even while its late commit is in flight', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -153,7 +153,7 @@ describe('a run that only computes', () => {
     });
   }
 
-  test('of a key that another run has leaves nothing', async () => {
+  test('leaves nothing behind if another run has its key', async () => {
     const first = begin();
     await report(first.run, succeed(first.run.token, 1));
     const { idempotencyHash, requestDigest } = first.run.facts;
@@ -167,7 +167,7 @@ describe('a run that only computes', () => {
     assert.ok(later.kind === 'refused' && later.code === 'not_found');
   });
 
-  test('of a shard that is lost is not committed, and its start fails', async () => {
+  test('is not committed if its shard is lost, and its start fails', async () => {
     const { run, started } = begin();
     node.lose([0]);
     const outcome = await started;
@@ -176,7 +176,7 @@ describe('a run that only computes', () => {
     assert.deepEqual([node.batches.length, await row(run)], [0, null]);
   });
 
-  test('whose commit got no reply is looked up, and is there once', async () => {
+  test('is read after a commit without a reply, and exists once', async () => {
     node.between = async (commit) => {
       node.between = (next) => next();
       await commit();

@@ -28,14 +28,14 @@ import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
 
 type Change = Omit<RunChange, 'epoch'>;
 
-/** A node in memory: its row, and commits that a test lets through, loses or refuses. */
+/** A node in memory: its row, and commits that a test completes, loses or refuses. */
 class Host implements ActorHost {
   row: Run | null = null;
   readonly changes: Change[] = [];
   readonly committedEffects: Effect[][] = [];
   readonly settledWith: (Run | null)[] = [];
   loads = 0;
-  /** Which loads fail, counted from 1. */
+  /** The loads that fail, counted from 1. */
   failingLoads: readonly number[] = [];
   /** Called between the tries of a load. */
   onPause: () => void = () => {};
@@ -149,7 +149,7 @@ describe("a run's actor", () => {
     assert.deepEqual(ids, [`${facts.runId}.8.closed`, `${facts.runId}.8`]);
   });
 
-  test('the end of a run that no one takes is not kept, and divides no commit; its questions are for people', async () => {
+  test('an end event that no one takes is not kept and does not split a commit; its questions are for people', async () => {
     const silent = { ...facts, webhookUrl: null };
     host.row = { ...runs.waiting, facts: silent };
     await tellAll(expireQuestion('q_1'), cancel);
@@ -164,7 +164,7 @@ describe("a run's actor", () => {
     assert.ok(host.committedEffects.flat().every((e) => e.type !== 'emit' || e.event !== 'failed'));
   });
 
-  test('a wake waits for the clock of the database, also with a claim in its commit', async () => {
+  test("a wake waits for the database's clock, even if its commit also has a claim", async () => {
     host.row = runs.sleeping;
     await tellAll(wake, claim('t2'));
     assert.deepEqual(
@@ -198,13 +198,13 @@ describe("a run's actor", () => {
     assert.equal(host.changes.length, 0);
   });
 
-  test("another organization's run is missing, and its content stays here", async () => {
+  test('another organization gets the run as missing, and none of its content', async () => {
     host.row = runs.running;
     assert.deepEqual(await tell(cancel, 'org_b'), { kind: 'refused', code: 'not_found', run: null });
     assert.equal(host.row, runs.running);
   });
 
-  test('a row that moved on is loaded, and everything is decided again', async () => {
+  test('a row that has changed is loaded, and everything is decided again', async () => {
     host.row = runs.running;
     await tell(recordStep('t1', 2));
     host.row = { ...runs.running, revision: 9, lastSeq: 3 };
@@ -269,7 +269,7 @@ describe("a run's actor", () => {
     ]);
   });
 
-  test('a moment that never comes ends in "unavailable" and delays no other reply', async () => {
+  test('a time that never comes ends in "unavailable" and delays no other reply', async () => {
     host.row = runs.waiting;
     host.fates = Array.from({ length: 5 }, () => 'moved_on' as const);
     const [expired, answered] = await tellAll(expireQuestion('q_1'), answer('q_1', 'd'));
@@ -303,7 +303,7 @@ describe("a run's actor", () => {
     assert.deepEqual(outcomes.at(-1), { kind: 'failed', code: 'unavailable' });
   });
 
-  test('dropped: waiting commands go to the new owner, those in flight are settled by their commit', async () => {
+  test('a dropped actor sends waiting commands to the new owner and settles those in flight by their commit', async () => {
     let commit: (outcome: ChangeOutcome) => void = () => {};
     host.row = runs.running;
     host.fates = [
@@ -321,7 +321,7 @@ describe("a run's actor", () => {
     assert.equal((await inFlight).kind, 'accepted');
   });
 
-  test('dropped after a commit without a reply: nothing is known, and nothing is read or reported', async () => {
+  test('an actor dropped after a commit without a reply reads and reports nothing', async () => {
     let commit: (outcome: ChangeOutcome) => void = () => {};
     host.row = runs.running;
     host.fates = [

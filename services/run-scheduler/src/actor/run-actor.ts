@@ -21,7 +21,7 @@ export type TellOutcome =
 export type FailureCode = 'wrong_shard' | 'unavailable' | 'key_taken' | 'invalid_request';
 
 export interface Envelope {
-  /** The run is refused as missing if it belongs to another organization. Null: one of our own messages. */
+  /** If another organization owns the run, it is refused as missing. Null: the message is one of our own. */
   readonly orgId: OrgId | null;
   readonly command: RunCommand;
   /** For a start: returns false once its caller has gone. */
@@ -35,7 +35,7 @@ export interface ActorHost {
   submit(change: SubmittedChange): Promise<ChangeOutcome>;
   pause(ms: number): Promise<void>;
   nowMs(): number;
-  /** Whether such an event of the run has a listener; of one that has none, nothing is kept. */
+  /** Reports whether such an event of the run has a listener. Events without one are not kept. */
   isHeard(run: Run, event: RunEventName): boolean;
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
   /** After a commit: the run changed from `before` to `after`. */
@@ -44,7 +44,7 @@ export interface ActorHost {
   settled(actor: RunActor, run: Run | null): void;
 }
 
-/** How often the same commands are decided again after the row turned out to be different. */
+/** How often the same commands are decided again after the row differs from the expected one. */
 const ROUNDS_MAX = 4;
 
 export class RunActor {
@@ -53,16 +53,18 @@ export class RunActor {
   private run: Run | null | undefined;
   private working = false;
   private dropped = false;
-  /** What was decided of a run that was granted before its commit, until that is done. */
+  /** The decision about a run that was granted before its commit, until it is committed. */
   private early: Decided | null = null;
-  /** Its commit waits for its worker's report. */
+  /** Its commit waits for the worker's report. */
   private isHeld = false;
 
   constructor(
     readonly runId: RunId,
     private readonly host: ActorHost,
     known?: Run | null,
-    /** Nothing outside notices its steps: it may be granted before a commit. False where that is not known. */
+    /**
+     * The run's steps have no effect outside of it, so it may be granted before a commit. False if that is not known.
+     */
     readonly onlyComputes = false,
   ) {
     this.run = known;
@@ -72,14 +74,14 @@ export class RunActor {
     return this.run ?? null;
   }
 
-  /** The run as its worker knows it; it may not be committed. */
+  /** The run as its worker knows it; it may be uncommitted. */
   get grantedRun(): Run | null {
     return this.early?.after ?? this.committedRun;
   }
 
   /**
-   * Returns the run as the commands leave it, to be granted now. They are committed together with what its worker
-   * reports, and by `commitNow`. Null: they are decided as any other.
+   * Returns the run after the commands, to be granted now. They are committed together with the worker's report, or by
+   * `commitNow`. Null: they are decided like any others.
    */
   tellEarly(envelopes: readonly Envelope[]): Run | null {
     if (this.dropped || this.working || this.run === undefined) {
@@ -93,7 +95,7 @@ export class RunActor {
     return this.early.after;
   }
 
-  /** False: nothing waits for it. */
+  /** Returns false if nothing waits for the commit. */
   commitNow(): boolean {
     if (!this.isHeld) return false;
     this.isHeld = false;
@@ -103,7 +105,7 @@ export class RunActor {
 
   tell(envelope: Envelope): void {
     if (!this.put(envelope)) return;
-    // A record is followed by more.
+    // Another report follows a step's record.
     if (this.isHeld && envelope.command.type !== 'record_step') this.commitNow();
     if (this.working) return;
     this.working = true;
@@ -111,7 +113,7 @@ export class RunActor {
     setImmediate(() => void this.work());
   }
 
-  /** False: the envelope was refused, and its caller has the reply. */
+  /** Returns false if the envelope was refused; its caller has then got the reply. */
   private put(envelope: Envelope): boolean {
     if (!this.dropped && this.mailbox.put(envelope)) return true;
     envelope.reply({ kind: 'failed', code: this.dropped ? 'wrong_shard' : 'unavailable' });
@@ -142,7 +144,7 @@ export class RunActor {
     this.host.settled(this, this.run ?? null);
   }
 
-  /** False when the envelopes went back to the mailbox to be decided again. */
+  /** Returns false when the envelopes went back to the mailbox to be decided again. */
   private async handle(taken: readonly Envelope[], rounds: number): Promise<boolean> {
     const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
     this.run = before;
@@ -175,7 +177,7 @@ export class RunActor {
     }
   }
 
-  /** What a worker knows already was decided before. */
+  /** The state that the worker knows was decided before. */
   private decide(before: Run | null, taken: readonly Envelope[]): Decided {
     const begun = this.early;
     if (begun === null || begun.replies.some(({ envelope }, i) => envelope !== taken[i])) {
@@ -193,8 +195,8 @@ export class RunActor {
   }
 
   /**
-   * The commit got no reply. Its shard now has a new epoch of ours, so no other node can have written: if the row is as
-   * the change would leave it, the change happened, and all its effects are still due.
+   * Handles a commit without a reply. Its shard now has a new epoch of ours, so no other node can have written: if the
+   * row is as the change would leave it, the change happened, and all its effects are still due.
    */
   private async happenedUnheard(
     before: Run | null,
@@ -210,8 +212,8 @@ export class RunActor {
   }
 
   /**
-   * Null also when the shard was lost. Retries long: if it gave up, a claim that did happen would wait for its lease to
-   * end.
+   * Also returns null when the shard was lost. It retries for long: if it gave up, a claim that did happen would wait
+   * until its lease ends.
    */
   private async loadPatiently(): Promise<Run | null> {
     const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
@@ -225,7 +227,7 @@ export class RunActor {
     return null;
   }
 
-  /** The decided changes did not happen: returns them to the mailbox to be decided again, a few times. */
+  /** Returns decided changes that did not happen to the mailbox, to be decided again a few times. */
   private again(decided: Decided, rounds: number): boolean {
     this.early = null;
     this.mailbox.putBack(decided.rest);
@@ -252,8 +254,8 @@ interface Decided {
 }
 
 /**
- * Lets the rules decide over all envelopes in order, up to the first that emits an event (one event a commit, beside the
- * end of a question, which has an id of its own), or up to a claim of a run that was running.
+ * Lets the rules decide over all envelopes in order. Stops after the first that emits an event (one event a commit,
+ * besides the end of a question, which has its own id), and before a claim of a run that was running.
  */
 function decideAll(
   before: Run | null,
@@ -268,7 +270,7 @@ function decideAll(
   const replies: Replies[] = [...(begun?.replies ?? [])];
   for (let i = 0; i < envelopes.length; i++) {
     const envelope = envelopes[i] as Envelope;
-    // The end of the last claim must be visible by itself: between two claims a run is in the queue.
+    // The end of the last claim must be visible in a commit of its own: between two claims a run is in the queue.
     if (envelope.command.type === 'claim' && before?.status === 'running' && after?.status === 'queued') {
       return { after, effects, steps, replies, rest: envelopes.slice(i) };
     }
@@ -287,7 +289,7 @@ function decideAll(
   return { after, effects, steps, replies, rest: [] };
 }
 
-/** A time of a question and a wake must not commit before their time by the database's own clock. */
+/** A question's time and a wake must not be committed before their time by the database's own clock. */
 function dueOf(before: Run | null, after: Run): number {
   if (before?.status === 'sleeping' && after.status !== 'cancelled') return before.wakeAtMs;
   if (before?.status === 'queued' && after.status === 'failed') return before.ending?.byMs ?? 0;
@@ -296,7 +298,7 @@ function dueOf(before: Run | null, after: Run): number {
 
 function reply(replies: readonly Replies[], run: Run | null): void {
   for (const { envelope, decision } of replies) {
-    // A missing run may belong to another organization.
+    // To the caller, a run of another organization is missing.
     if (decision.kind === 'refused' && decision.code === 'not_found') {
       envelope.reply({ kind: 'refused', code: 'not_found', run: null });
     } else if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });

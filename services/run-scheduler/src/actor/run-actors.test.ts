@@ -108,7 +108,7 @@ describe("a node's actors", () => {
     await until('nobody is left', () => node.actors.size === 0);
   });
 
-  test('of any number of idle actors 2,048 are kept in memory, and the others can still be reached', async () => {
+  test('at most 2,048 idle actors are kept in memory, and the others can still be reached', async () => {
     const runs = await Promise.all(Array.from({ length: IDLE_MAX + 150 }, (_, i) => node.started({ shard: i % 4 })));
     await until('the rest was let go', () => node.actors.size === IDLE_MAX);
     const [first] = runs as [Run];
@@ -116,11 +116,11 @@ describe("a node's actors", () => {
     assert.equal((await node.tell(first, cancel)).kind, 'accepted');
   });
 
-  test("actors of a lost shard are dropped and their callers sent elsewhere, another shard's are kept", async () => {
+  test('actors of a lost shard are dropped and their callers redirected, those of another shard are kept', async () => {
     const [lost, kept] = [await node.started({ shard: 1 }), await node.started({ shard: 2 })];
     const told = node.tell(lost, cancel);
     node.lose([1]);
-    // Taken back at once: earlier commands are still decided again, by the actor that reads the row.
+    // Taken back at once: earlier commands are decided again by the actor that reads the row.
     node.epochs.set(1, EPOCH);
     assert.deepEqual(await told, { kind: 'failed', code: 'wrong_shard' });
     node.lose([1]);
@@ -173,7 +173,7 @@ describe("a node's actors", () => {
     });
   }
 
-  test('a commit listener that fails keeps neither the others nor the reply from being called', async () => {
+  test('a commit listener that fails blocks neither the others nor the reply', async () => {
     const heard: string[] = [];
     node.actors.listen({
       committed() {

@@ -19,7 +19,7 @@ export interface RunListener {
   committed(before: Run | null, after: Run, effects: readonly Effect[]): void;
 }
 
-/** What a request gets whose key a run has: that run if the request is the same, a conflict if it is not. */
+/** The reply to a request whose key is in use: the run of the first request if both are the same, else a conflict. */
 export type Replay =
   | { readonly kind: 'replayed'; readonly run: Run }
   | { readonly kind: 'failed'; readonly code: 'idempotency_conflict' };
@@ -31,9 +31,9 @@ export type StartOutcome =
 
 export interface StartOptions {
   readonly kept?: KeptBeginning | undefined;
-  /** False: its caller has gone, and nothing is committed. */
+  /** Returns false once the caller has gone; nothing is committed then. */
   readonly wanted?: (() => boolean) | undefined;
-  /** Nothing outside notices its steps. */
+  /** The run's steps have no effect outside of it. */
   readonly onlyComputes?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class RunActors implements ActorHost {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
-      /** Whether the event is kept for others. */
+      /** Reports whether the event is kept for others. */
       readonly isHeard: (facts: RunFacts, event: RunEventName) => boolean;
       readonly eventFor: (run: Run, event: Effect & { type: 'emit' }) => OutboxEvent;
       readonly logger: Logger;
@@ -77,12 +77,12 @@ export class RunActors implements ActorHost {
     this.listeners.push(listener);
   }
 
-  /** Runs that are granted before their commit. */
+  /** Calls the listener with each run that is granted before its commit. */
   listenEarly(listener: (run: RunningRun) => void): void {
     this.earlyListeners.push(listener);
   }
 
-  /** Events of a commit, to be sent right away. */
+  /** Calls the listener with the events of each commit, to be sent at once. */
   listenEvents(listener: (events: readonly OutboxEvent[]) => void): void {
     this.eventListeners.push(listener);
   }
@@ -92,7 +92,7 @@ export class RunActors implements ActorHost {
     this.passivation.sweep();
   }
 
-  /** A command and the claim of the run that it queues; the outcome of each. */
+  /** Passes on a command and the claim of the run that it queues; returns the outcome of each. */
   tellAndClaim(
     { orgId, runId }: { orgId: OrgId; runId: RunId },
     command: RunCommand,
@@ -119,7 +119,7 @@ export class RunActors implements ActorHost {
     return [telling, claiming];
   }
 
-  /** `known`: the committed run, for an actor created for this command. */
+  /** `known`: the committed run, for an actor that this command creates. */
   tell(orgId: OrgId | null, runId: RunId, command: RunCommand, known?: Run): Promise<TellOutcome> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
@@ -175,7 +175,7 @@ export class RunActors implements ActorHost {
     return { kind: 'failed', code: 'unavailable' };
   }
 
-  /** Null: no run has the key. */
+  /** Returns null if no run has the key. */
   async byKey(request: Pick<RunFacts, 'orgId' | 'idempotencyHash' | 'requestDigest'>): Promise<Replay | null> {
     const { orgId, idempotencyHash, requestDigest } = request;
     const found = await this.options.store.loadByKey([{ orgId, idempotencyHash }]);
@@ -185,12 +185,12 @@ export class RunActors implements ActorHost {
     return same ? { kind: 'replayed', run } : { kind: 'failed', code: 'idempotency_conflict' };
   }
 
-  /** The committed run, read from the database. */
+  /** Reads the committed run from the database. */
   read(runId: RunId): Promise<Run | null> {
     return this.loader.load(runId);
   }
 
-  /** The run's revision in the database, at a fraction of the cost of reading it. */
+  /** Reads only the run's revision from the database, at a fraction of the cost of reading the run. */
   place(runId: RunId): Promise<RunPlace | null> {
     return this.loader.place(runId);
   }
@@ -205,13 +205,16 @@ export class RunActors implements ActorHost {
     }
   }
 
-  /** The state of a resident actor, without a read. It may be a commit behind, and the commit will notify. */
+  /**
+   * Returns the state of a resident actor, without a read. It may lack the commit in flight, which notifies once it is
+   * done.
+   */
   resident(run: { runId: RunId; orgId: OrgId }): Run | null {
     const known = this.actors.get(run.runId)?.committedRun ?? null;
     return known?.facts.orgId === run.orgId ? known : null;
   }
 
-  /** The run as its worker knows it; it may not be committed. */
+  /** Returns the run as its worker knows it; it may be uncommitted. */
   granted(run: { runId: RunId; orgId: OrgId }): Run | null {
     const known = this.actors.get(run.runId)?.grantedRun ?? null;
     return known?.facts.orgId === run.orgId ? known : null;
@@ -261,7 +264,7 @@ export class RunActors implements ActorHost {
     if (events.length > 0) for (const listener of this.eventListeners) this.tellOf(after, () => listener(events));
   }
 
-  /** The change is committed: a listener that fails must keep neither the others nor the reply from being called. */
+  /** The change is committed: a listener that fails must block neither the others nor the reply. */
   private tellOf(run: Run, tell: () => void): void {
     try {
       tell();

@@ -65,8 +65,8 @@ export class TestActors {
   }
 
   /**
-   * Resets its shards to their first epoch, regardless of an earlier node on this database. `clock`: for idle actors,
-   * and actors that read a row again.
+   * Resets its shards to their first epoch, even if an earlier node used this database. `clock`: for idle actors, and
+   * for actors that read a row again.
    */
   static async on(db: TestStore, logger: Logger = silentLogger, clock: Clock = systemClock): Promise<TestActors> {
     await db.sql`update scheduler.shards set epoch = ${EPOCH}, owner = ${NODE}, released = false`;
@@ -75,13 +75,13 @@ export class TestActors {
     return node;
   }
 
-  /** The node believes that it no longer owns such a shard. */
+  /** Makes the node believe that it no longer owns these shards. */
   lose(shards: readonly number[]): void {
     for (const shard of shards) this.epochs.delete(shard);
     this.actors.dropShards(new Set(shards));
   }
 
-  /** Another node takes the shard, without notice to this one. */
+  /** Another node takes the shard without notifying this one. */
   async takenElsewhere(shard: number): Promise<void> {
     await this.db.sql`update scheduler.shards set epoch = epoch + 1, owner = 'node_other' where shard = ${shard}`;
   }

@@ -14,7 +14,7 @@ export class BusNode {
   readonly nodeId = `node_${randomToken()}`;
   readonly bus: NodeBus;
   readonly owners: RunOwners;
-  /** Commands delivered here, and those whose acknowledgement is lost. */
+  /** Commands delivered here. The acknowledgements of the first `acksLost` are lost. */
   delivered = 0;
   acksLost = 0;
   readonly replies: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-// Answers and cancels that come for the shards of this node, from the bus or a peer. Acknowledged after the commit;
-// a command this node may not decide is left for the next owner.
+// Decides answers and cancels for the shards of this node, from the bus or a peer. Acknowledges them after the commit;
+// a command that this node may not decide is left for the next owner.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { TurnBatch } from '@methods/base/turn-batch';
 import { toErrorDetail } from '@methods/errors/error-detail';
@@ -14,7 +14,7 @@ import { runView } from '../wire/run-message.ts';
 export type CommandReplyInit = MessageInitShape<typeof RunCommandReplySchema>;
 
 const commandMessageOf = decoder(RunCommandSchema);
-/** Its sender has given up by then. */
+/** The sender has given up by then. */
 const TOO_OLD_MS = 60_000;
 
 export class CommandConsumer {
@@ -31,7 +31,7 @@ export class CommandConsumer {
     this.replies = new TurnBatch((items) => this.flush(items));
   }
 
-  /** A message of the bus; `ack` only once it is decided. */
+  /** Handles a message of the bus. Calls `ack` only once the command is decided. */
   async received(body: Uint8Array, ack: () => void): Promise<void> {
     let command: RunCommandInit;
     try {
@@ -47,7 +47,7 @@ export class CommandConsumer {
     this.replies.add({ subject: command.replySubject ?? '', reply });
   }
 
-  /** Null: not ours to decide. */
+  /** Returns null if this node may not decide the command. */
   async decide(command: RunCommandInit): Promise<CommandReplyInit | null> {
     const { runId, orgId, commandId = '' } = command;
     const told = commandOf(command.command);

@@ -41,7 +41,7 @@ describe('answers and cancels on JetStream', () => {
     return node;
   }
 
-  /** The node owns all shards from here on. */
+  /** Makes the node the owner of all shards. */
   function takes(node: BusNode): void {
     owner = node.nodeId;
     epoch++;
@@ -63,7 +63,7 @@ describe('answers and cancels on JetStream', () => {
     return ((await db.load(run.facts.runId))?.revision ?? 0) - run.revision;
   }
 
-  test('each reaches the owner once, and the reply comes back to the node that was asked', async () => {
+  test('each command reaches the owner once, and the reply returns to the node that was asked', async () => {
     const [here, there] = [await join(), await join()];
     takes(there);
     const runs = [await waiting(), await waiting(), await actors.started()] as const;
@@ -77,7 +77,7 @@ describe('answers and cancels on JetStream', () => {
     assert.deepEqual([there.delivered, here.delivered], [3, 0]);
   });
 
-  test('a command that comes again after a lost acknowledgement changes nothing more', async () => {
+  test('a command repeated after a lost acknowledgement changes nothing more', async () => {
     const [here, there] = [await join(), await join()];
     takes(there);
     const run = await waiting();
@@ -85,7 +85,7 @@ describe('answers and cancels on JetStream', () => {
     await tell(here, run, theAnswer);
     await until('it came again', () => there.delivered === 2);
     assert.equal(await revisionOf(run), 1);
-    // And is then at rest: the next one comes by itself.
+    // The consumer is then idle: the next command arrives by itself.
     const next = await waiting();
     await tell(here, next, theCancel);
     assert.equal(there.delivered, 3);

@@ -18,7 +18,7 @@ function parts(answer: (orgId: OrgId) => Promise<readonly string[]>) {
   return { events: new EndpointEvents({ ask, clock }), asked, time };
 }
 
-test('what is not known is taken, and known a moment later', async () => {
+test('events that are not known are taken, and known a moment later', async () => {
   const { events, asked } = parts(async () => []);
   assert.equal(events.takes(ORG, 'failed'), true);
   assert.equal(events.takes(ORG, 'failed'), true);
@@ -27,7 +27,7 @@ test('what is not known is taken, and known a moment later', async () => {
   assert.equal(asked.length, 1);
 });
 
-test('a busy organization is asked about ahead of time, so that its events are never all kept', async () => {
+test('a busy organization is refreshed ahead of time, so that unknown events are never kept', async () => {
   const { events, asked, time } = parts(async () => ['failed']);
   events.takes(ORG, 'failed');
   await turn();
@@ -38,7 +38,7 @@ test('a busy organization is asked about ahead of time, so that its events are n
   assert.ok(asked.length <= 8, String(asked.length));
 });
 
-test('an old answer counts no more: an endpoint may have been made since', async () => {
+test('an expired answer no longer counts: an endpoint may have been created since', async () => {
   const { events, time } = parts(async () => []);
   events.takes(ORG, 'failed');
   await turn();
@@ -46,7 +46,7 @@ test('an old answer counts no more: an endpoint may have been made since', async
   assert.equal(events.takes(ORG, 'failed'), true);
 });
 
-test('a change counts at once, also one announced while the answer was under way', async () => {
+test('a change counts at once, even one announced while the registry was being asked', async () => {
   let release = (_: readonly string[]) => {};
   const answer = (resolve: (events: readonly string[]) => void) => {
     release = resolve;
@@ -64,7 +64,7 @@ test('a change counts at once, also one announced while the answer was under way
   assert.equal(events.takes(ORG, 'failed'), true);
 });
 
-test('a registry that cannot be asked costs a question a second, and loses no event', async () => {
+test('an unavailable registry costs one request a second and loses no event', async () => {
   const { events, asked, time } = parts(() => Promise.reject(new Error('down')));
   for (; time.nowMs < 10_000; time.nowMs += 10) {
     assert.equal(events.takes(ORG, 'failed'), true);
@@ -73,7 +73,7 @@ test('a registry that cannot be asked costs a question a second, and loses no ev
   assert.ok(asked.length <= 11, String(asked.length));
 });
 
-test('many organizations at once are asked about a few at a time', () => {
+test('only a few of many organizations are asked about at a time', () => {
   const { events, asked } = parts(() => new Promise(() => {}));
   for (let n = 0; n < 1_000; n++) events.takes(newId('org'), 'failed');
   assert.ok(asked.length <= 16, String(asked.length));

@@ -1,5 +1,5 @@
-// Which events the endpoints of organizations take, as the method registry says: an event of a run that has no webhook is
-// kept only for them. What is not known is taken, since an event that was not kept is lost.
+// Caches which events the endpoints of organizations take, as the method registry reports: an event of a run without a
+// webhook is kept only for them. Unknown events are taken, since an event that is not kept is lost.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { LRUCache } from 'lru-cache';
@@ -10,14 +10,14 @@ interface Known {
   readonly askedMs: number;
 }
 
-/** An endpoint gets events 30 s after it was made at the latest, even if no change was announced. */
+/** A new endpoint gets events after 30 s at the latest, even if its creation was not announced. */
 const GOOD_MS = 25_000;
-/** Asked again ahead of that, so that a busy organization is always known. */
+/** Answers older than this are refreshed, so that a busy organization is always known. */
 const AGING_MS = 15_000;
-/** After an answer that did not come. */
+/** The pause after a request that failed. */
 const AGAIN_MS = 1_000;
 const KNOWN_MAX = 10_000;
-/** Asked at once; the others are asked by their next event. */
+/** Requests at one time; other organizations are asked about at their next event. */
 const ASKED_MAX = 16;
 
 export class EndpointEvents {
@@ -28,13 +28,13 @@ export class EndpointEvents {
 
   constructor(
     private readonly options: {
-      /** Rejects when the registry cannot be asked. */
+      /** Rejects when the registry is unavailable. */
       readonly ask: (orgId: OrgId) => Promise<readonly string[]>;
       readonly clock: Clock;
     },
   ) {}
 
-  /** Whether an endpoint of the organization takes such events, as far as known. */
+  /** Reports whether an endpoint of the organization takes such events, as far as known. */
   takes(orgId: OrgId, event: string): boolean {
     const nowMs = this.options.clock.monotonicMs();
     const known = this.known.get(orgId);
@@ -43,13 +43,13 @@ export class EndpointEvents {
     return known === undefined || ageMs > GOOD_MS || known.events.has(event);
   }
 
-  /** Earlier answers are no longer valid. */
+  /** Invalidates the earlier answers of the organization. */
   changed(orgId: OrgId): void {
     this.changes++;
     this.known.delete(orgId);
   }
 
-  /** Changes may not have been announced. */
+  /** Changes may have been missed. */
   missed(): void {
     this.changes++;
     this.known.clear();
@@ -63,7 +63,7 @@ export class EndpointEvents {
     this.options
       .ask(orgId)
       .then((events) => {
-        // A change announced while this was under way may not be in its answer.
+        // The answer may lack a change that was announced while the request was in flight.
         if (changes === this.changes) this.known.set(orgId, { events: new Set(events), askedMs: nowMs });
       })
       .catch(() => this.failed.set(orgId, nowMs))

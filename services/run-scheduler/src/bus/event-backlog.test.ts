@@ -62,7 +62,7 @@ describe('a long outbox', () => {
     assert.equal(other.length, 3);
   });
 
-  test('while a backlog goes out, also one the bus may have lost, new events of other runs go at once', async () => {
+  test('while a backlog is sent, even one the bus may have lost, new events of other runs are sent at once', async () => {
     await bus.backlog(3_000, 90_000);
     await bus.relay.sendAll();
     const sent = bus.taken.length;
@@ -78,7 +78,7 @@ describe('a long outbox', () => {
     assert.ok(bus.taken.length < sent + 100, `${bus.taken.length - sent} more sent`);
   });
 
-  test('at most a page of a backlog is in memory: the next is read when the bus has taken the one before', async () => {
+  test('at most one page of a backlog is in memory: the next is read once the bus has taken the page before', async () => {
     await bus.backlog(40, 50_000, { bodyBytes: 1 << 20 });
     bus.held = [];
     const sweep = bus.relay.sweep();
@@ -91,7 +91,7 @@ describe('a long outbox', () => {
     assert.equal(bus.taken.length, 40);
   });
 
-  test('while the bus takes nothing a sweep ends with its first pages', async () => {
+  test('a sweep ends after its first pages while the bus takes nothing', async () => {
     await bus.backlog(2_500, 50_000);
     bus.refuses = () => true;
     await bus.relay.sweep();
@@ -111,7 +111,7 @@ describe('a long outbox', () => {
     await until('the rest is sent', () => new Set(bus.taken).size === 1_500);
   });
 
-  test('an event that fails on one page keeps the later ones of its run on other pages back', async () => {
+  test('an event that fails on one page holds back the later ones of its run on other pages', async () => {
     const run = newRun();
     await bus.eventOf(run, 1, 70_000);
     await bus.backlog(1_000, 60_000);
@@ -127,7 +127,7 @@ describe('a long outbox', () => {
     assert.deepEqual(bus.taken.slice(1_000), [`${run}.1`, `${run}.2`]);
   });
 
-  test('while the bus is unavailable, the order of ten thousand runs and more is kept', async () => {
+  test('while the bus is unavailable, the order of more than ten thousand runs is kept', async () => {
     const events = (
       await Promise.all(Array.from({ length: 30 }, (_, org) => bus.backlog(340, 0, { orgId: `org_${org}` })))
     ).flat();
@@ -146,7 +146,7 @@ describe('a long outbox', () => {
     assert.ok(bus.taken.indexOf(`${run}.1`) < bus.taken.indexOf(`${run}.2`));
   });
 
-  test('new events of an organization have its share of the bus, do not delay another organization, and are all sent as they are confirmed', async () => {
+  test('new events of an organization use its share of the bus, do not delay another organization, and are all sent as they are confirmed', async () => {
     const burst = await bus.backlog(3_000, 0);
     for (let from = 0; from < burst.length; from += 100) bus.relay.committed(burst.slice(from, from + 100));
     assert.ok(bus.asked <= 500, `${bus.asked} sent with their commit`);
@@ -164,7 +164,7 @@ describe('a long outbox', () => {
     await until('all are sent', async () => {
       bus.clock.forward(500);
       await bus.relay.sweep();
-      // The database may be slower than the clock of the test, by which a row that is still there would be sent again.
+      // The database may be slower than the test's clock, and a row that still exists would be sent again.
       await until('what is confirmed is gone', async () => {
         const left = (await bus.rows()).length;
         return left <= mine.size - new Set(bus.taken.filter((outboxId) => mine.has(outboxId))).size;

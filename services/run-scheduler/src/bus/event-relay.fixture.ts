@@ -19,15 +19,15 @@ export class TestRelay {
   readonly relay: EventRelay;
   /** `<run>.<seq>` in the order the bus took them. */
   readonly taken: string[] = [];
-  /** Events the bus was asked to take. */
+  /** How many events the bus was asked to take. */
   asked = 0;
   refuses: (event: OutboxEvent) => boolean = () => false;
   refusal = new Error('the bus is away');
-  /** Events the bus neither took nor refused yet; null: it does so at once. */
+  /** Events that the bus has neither taken nor refused; null: it does so at once. */
   held: { event: OutboxEvent; take: () => void }[] | null = null;
-  /** Happens when the outbox was read to its end, before the sweep knows. */
+  /** Called when the outbox has been read to its end, before the sweep continues. */
   endRead = async () => {};
-  /** The notifier confirms every event at once by default; a test may confirm instead. */
+  /** The notifier confirms every event at once by default; true: the test confirms. */
   confirms = false;
   private readonly databaseClock = new DatabaseClock(this.clock);
   private readonly owned = [0, 1];
@@ -54,18 +54,18 @@ export class TestRelay {
     });
   }
 
-  /** With an empty outbox. */
+  /** Begins with an empty outbox. */
   static async on(db: TestStore): Promise<TestRelay> {
     await db.sql`delete from scheduler.outbox`;
     return new TestRelay(db);
   }
 
-  /** A sweep under way does not touch the rows of the next test. */
+  /** Ends a sweep in progress, so that it does not touch the rows of the next test. */
   end(): void {
     this.owned.length = 0;
   }
 
-  /** An event as its commit leaves it: a row. */
+  /** Stores an event as its commit does: as a row. */
   async eventOf(runId: RunId, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const event = {
@@ -83,7 +83,7 @@ export class TestRelay {
     return event;
   }
 
-  /** First events of this many runs, all of one moment. */
+  /** Stores first events of this many runs, all with the same time. */
   async backlog(
     count: number,
     ageMs: number,

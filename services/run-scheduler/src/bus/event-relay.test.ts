@@ -64,7 +64,7 @@ describe('events on their way to the bus', () => {
     assert.deepEqual(bus.taken, [`${run}.1`, `${run}.2`]);
   });
 
-  test('an event the bus did not take holds back all that follow it in its run, and no other run', async () => {
+  test('an event that the bus did not take holds back all that follow it in its run, and no other run', async () => {
     const [run, other] = [newRun(), newRun()];
     bus.refuses = (event) => event.runId === run;
     await bus.commit(run, 1);

@@ -44,7 +44,7 @@ test('events on their way to the bus are bounded by their bytes and by their cou
   }
 });
 
-test('an event beyond what the bus takes goes out without its content, and the later ones of its run behind it', async () => {
+test('an event too large for the bus is sent without its content, and later ones of its run follow it', async () => {
   const taken: { outboxId: string; body: Uint8Array }[] = [];
   const publish = async ({ outboxId, body }: { outboxId: string; body: Uint8Array }) => {
     if (body.length > 1_024) throw Object.assign(new Error('too large'), { code: 'too_large' });

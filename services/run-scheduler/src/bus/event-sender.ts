@@ -1,19 +1,19 @@
-// Sends events to the bus, those of one run one after the other. Events on their way are bounded; further ones wait in
-// their rows.
+// Sends events to the bus, the events of one run one after the other. Events in flight are bounded; further ones wait
+// in their rows.
 import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { OutboxEvent } from '../store/run-store.ts';
 import type { HeldBackEvents } from './held-back-events.ts';
 import { withoutContent } from './run-event.ts';
 
-/** On their way to the bus at one time. */
+/** Events in flight at one time. */
 const EVENTS_MAX = 10_000;
 const BYTES_MAX = 16 << 20;
-/** Events beyond what the bus takes, each logged once. */
+/** Events too large for the bus that are remembered, so that each is logged once. */
 const TOO_LARGE_MAX = 1_000;
 
 export interface EventPublisher {
-  /** Resolves when the bus keeps the event. */
+  /** Resolves when the bus has stored the event. */
   publish(event: OutboxEvent): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ type Sending = 'sent' | 'refused' | 'too_large';
 
 export interface SentInOrder {
   readonly sent: number;
-  /** The outcome of the first that was not sent. */
+  /** The outcome of the first event that was not sent. */
   readonly by: Sending;
 }
 
 export class EventSender {
-  /** Runs with events on their way to the bus: the first is being sent, the rest follow it. */
+  /** Runs with events in flight: the first is being sent, the rest follow it. */
   private readonly sending = new Map<string, OutboxEvent[]>();
   private events = 0;
   private bytes = 0;
@@ -45,12 +45,12 @@ export class EventSender {
     return this.sending.has(runId);
   }
 
-  /** No more is accepted until some of it has arrived. */
+  /** Reports that no further event is accepted until some have arrived. */
   get isFull(): boolean {
     return this.events >= EVENTS_MAX || this.bytes >= BYTES_MAX;
   }
 
-  /** At once, or behind the events of its run that are on their way. */
+  /** Sends the event at once, or after the events of its run that are in flight. */
   send(event: OutboxEvent): void {
     const ahead = this.sending.get(event.runId);
     if (ahead === undefined) void this.inOrder([event]);
@@ -60,7 +60,7 @@ export class EventSender {
     }
   }
 
-  /** Events of one run, one after the other; from the first that fails on, they are left to the next sweep. */
+  /** Sends events of one run one after the other. From the first failure on, they are left to the next sweep. */
   async inOrder(events: OutboxEvent[]): Promise<SentInOrder> {
     let by: Sending = 'sent';
     let sent = 0;
@@ -104,7 +104,7 @@ export class EventSender {
     }
   }
 
-  /** Once for each event: it may be sent again and again. */
+  /** Logs each event once, since it may be sent repeatedly. */
   private logTooLarge({ runId, outboxId, body }: OutboxEvent, message: string): void {
     if (this.tooLarge.has(outboxId)) return;
     if (this.tooLarge.size >= TOO_LARGE_MAX) this.tooLarge.clear();

@@ -22,14 +22,14 @@ function parts(...taken: readonly RunEventName[]) {
   return { clock, heard, kept };
 }
 
-test('events of questions are kept until a notifier says that it sends no mail', () => {
+test('events of questions are kept until a notifier reports that it sends no mail', () => {
   const { heard, kept } = parts();
   assert.deepEqual(kept(), QUESTION_EVENTS);
   heard.confirmed({ sendsNoMail: true });
   assert.deepEqual(kept(), []);
 });
 
-test('without mail a webhook gets what is delivered to it, and not that a question was assigned or closed', () => {
+test('without mail a webhook gets the events delivered to it, but no assignments and closed questions', () => {
   const { heard, kept } = parts();
   heard.confirmed({ sendsNoMail: true });
   assert.deepEqual(kept('https://app.example/hook'), [...QUESTION_EVENTS.slice(0, 3), ...ENDS]);
@@ -43,7 +43,7 @@ for (const taken of QUESTION_EVENTS.slice(0, 3)) {
   });
 }
 
-test('a notifier may come that sends mail: its word is asked for again after 25 s', () => {
+test('a notifier that sends mail may appear: the report of the others expires after 25 s', () => {
   const { clock, heard, kept } = parts();
   heard.confirmed({ sendsNoMail: true });
   clock.forward(24_999);

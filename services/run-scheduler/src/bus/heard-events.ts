@@ -1,16 +1,16 @@
-// Which events of runs are kept: those that the run's webhook, an endpoint of its organization or a mail to people takes.
-// The others would be stored, sent and confirmed for no one. What is not known is kept.
+// Decides which events of runs are kept: those that the run's webhook, an endpoint of its organization or a mail to
+// people takes. The others would be stored, sent and confirmed without a receiver. Unknown events are kept.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { isOfQuestion, type RunEventName } from '../run/decision.ts';
 import type { RunFacts } from '../run/run.ts';
 
-/** What a notifier said when it confirmed events holds this long: it may be replaced by one that sends mail. */
+/** How long the report of a notifier without mail holds: it may be replaced by one that sends mail. */
 const NO_MAIL_MS = 25_000;
-/** One of several notifiers sends mail: events are kept even if others send none. */
+/** While one of several notifiers sends mail, events are kept even if the others send none. */
 const MAIL_MS = 60_000;
 
-/** With mail, chats and pages whose links end with their question. */
+/** These are sent by mail, and change the chats and pages whose links end with their question. */
 const WITH_LINKS = ['needs_input', 'question.reminded', 'question.escalated'] as const;
 
 export class HeardEvents {
@@ -20,7 +20,7 @@ export class HeardEvents {
 
   constructor(
     private readonly options: {
-      /** Whether an endpoint of the organization takes such events, as far as known. */
+      /** Reports whether an endpoint of the organization takes such events, as far as known. */
       readonly takesEvent: (orgId: OrgId, event: RunEventName) => boolean;
       readonly clock: Clock;
     },

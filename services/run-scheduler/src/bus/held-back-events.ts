@@ -1,11 +1,11 @@
-// Which runs' events must not go out directly, because an earlier one of the same run has not: the bus did not take it,
-// it may have lost it, an owner before us may not have sent it, or its organization has enough events on the bus. The
-// sweep sends them in order.
+// Tracks the runs whose events must not be sent directly, because an earlier event of the same run has not been: the
+// bus did not take it or may have lost it, an earlier owner may not have sent it, or its organization has enough events
+// on the bus. The sweep sends them in order.
 import type { OrgId, RunId } from '@methods/base/ids';
 import type { OutboxEvent } from '../store/run-store.ts';
 
 const RUNS_MAX = 10_000;
-/** Per organization, so that its events do not delay those of all. */
+/** Per organization, so that one organization does not delay the events of all. */
 const ORG_RUNS_MAX = 500;
 const ORGS_MAX = 1_000;
 /** An event that a sweep could not send is due again after this at most. */
@@ -17,27 +17,27 @@ interface HeldRun {
   readonly orgId: OrgId;
   /** The last event held back. */
   readonly seq: number;
-  /** The sweep it was held back in or after. */
+  /** The sweep during or after which it was held back. */
   readonly sweep: number;
-  /** The sweep that tried to send it last. */
+  /** The last sweep that tried to send it. */
   readonly tried: number;
 }
 
 interface HeldOrg {
-  /** Begin of the first sweep since it was held back last; null: none has begun. */
+  /** Start of the first sweep after it was last held back; null: no sweep has begun since. */
   readonly sinceMs: number | null;
-  /** All its events held back are due after this. */
+  /** All of its events that are held back are due after this. */
   readonly dueWithinMs: number;
 }
 
 export class HeldBackEvents {
   private readonly runs = new Map<RunId, HeldRun>();
   private readonly runsOfOrg = new Map<OrgId, number>();
-  /** Organizations with more runs than are kept. */
+  /** Organizations with more held runs than are remembered. */
   private readonly orgs = new Map<OrgId, HeldOrg>();
-  /** Shards with the sweep they were held back in or after. */
+  /** Shards with the sweep during or after which they were held back. */
   private readonly shards = new Map<number, number>();
-  /** More runs than are kept: every run waits, until a sweep finds fewer. */
+  /** There are more held runs than are remembered: every run waits until a sweep finds fewer. */
   private everythingSince: number | null = null;
   private sweep = 0;
   private sweepBeganMs = 0;
@@ -50,7 +50,7 @@ export class HeldBackEvents {
     return this.everythingSince !== null || this.shards.has(shard) || this.orgs.has(orgId) || this.runs.has(runId);
   }
 
-  /** Every run of the organization waits, also those not known by name. */
+  /** Reports whether every run of the organization waits, even those that are not remembered by name. */
   hasAllOf(orgId: OrgId): boolean {
     return this.orgs.has(orgId);
   }
@@ -69,7 +69,7 @@ export class HeldBackEvents {
     if (this.runs.size > RUNS_MAX) this.holdEverything();
   }
 
-  /** The events in the outbox of these shards go first. */
+  /** Sends the events in the outbox of these shards first. */
   holdShards(shards: readonly number[]): void {
     for (const shard of shards) this.shards.set(shard, this.sweep);
   }
@@ -78,13 +78,13 @@ export class HeldBackEvents {
     for (const shard of shards) this.shards.delete(shard);
   }
 
-  /** The bus has every event of the run up to this one. */
+  /** The bus has taken every event of the run up to this one. */
   sent({ runId, seq }: Pick<OutboxEvent, 'runId' | 'seq'>): void {
     const held = this.runs.get(runId);
     if (held !== undefined && held.seq <= seq) this.drop(held.orgId, runId);
   }
 
-  /** Runs that this sweep has not tried yet, of each organization at most as many as `roomOf` returns. */
+  /** Returns runs that this sweep has not tried yet, at most `roomOf` of each organization. */
   untried(max: number, roomOf: (orgId: OrgId) => number): (EventOfRun & HeldRun)[] {
     const next: (EventOfRun & HeldRun)[] = [];
     const ofOrg = new Map<OrgId, number>();
@@ -99,7 +99,7 @@ export class HeldBackEvents {
     return next;
   }
 
-  /** A sweep sends everything the outbox holds now. */
+  /** A sweep begins, which sends everything that the outbox holds now. */
   sweepBegins(nowMs: number): void {
     this.sweep++;
     this.sweepBeganMs = nowMs;
@@ -108,14 +108,14 @@ export class HeldBackEvents {
     }
   }
 
-  /** The present sweep reached the end of the outbox: only events held back since it began are still held back. */
+  /** The present sweep reached the end of the outbox: only events held back since it began remain held back. */
   sweepEnds(): void {
     for (const [runId, held] of this.runs) {
       if (held.sweep < this.sweep && held.tried === this.sweep) this.drop(held.orgId, runId);
     }
     for (const [shard, heldIn] of this.shards) if (heldIn < this.sweep) this.shards.delete(shard);
     for (const [orgId, { sinceMs, dueWithinMs }] of this.orgs) {
-      // Their events are not known by name: all of them were due in this sweep.
+      // Their events are not remembered by name: all of them were due in this sweep.
       if (sinceMs !== null && this.sweepBeganMs - sinceMs >= dueWithinMs) this.orgs.delete(orgId);
     }
     if (this.everythingSince !== null && this.everythingSince < this.sweep) this.everythingSince = null;

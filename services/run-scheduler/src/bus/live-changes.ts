@@ -1,6 +1,6 @@
-// Notifies other nodes of runs that came to rest, so that their watchers can look: one core message a shard and turn.
-// Every change of a run that is watched there step by step is announced. Lost messages cost a reader its next poll,
-// never a wrong answer.
+// Notifies other nodes of runs that came to rest, so that their watchers can read them: one core message a shard and
+// turn. Announces every change of a run that another node watches step by step. A lost message delays a reader until
+// its next poll and never causes a wrong answer.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { type RunId, shardOfRunId } from '@methods/base/ids';
@@ -25,7 +25,7 @@ const WATCHED_MAX = 50_000;
 
 export class LiveChanges {
   private readonly batch: TurnBatch<Change>;
-  /** Runs watched step by step elsewhere, and until when (monotonic ms); the oldest first. */
+  /** Runs that other nodes watch step by step, and until when (monotonic ms); oldest first. */
   private readonly stepwise = new Map<string, number>();
 
   constructor(
@@ -33,7 +33,7 @@ export class LiveChanges {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
-      /** There are other nodes. */
+      /** Reports whether there are other nodes. */
       readonly hasPeers: () => boolean;
       readonly publish: (shard: number, body: Uint8Array) => void;
     },
@@ -41,7 +41,9 @@ export class LiveChanges {
     this.batch = new TurnBatch((changes) => this.flush(changes));
   }
 
-  /** Another node watches these runs step by step. It may have missed a change on the way, so it looks once more. */
+  /**
+   * Another node watches these runs step by step. It may have missed a change before this, so it reads them once more.
+   */
   watchedElsewhere(runIds: readonly RunId[]): void {
     const nowMs = this.options.clock.monotonicMs();
     for (const [runId, untilMs] of this.stepwise) {

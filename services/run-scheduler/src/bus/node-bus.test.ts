@@ -38,7 +38,7 @@ describe("a node's subjects", () => {
     await nats.stop();
   });
 
-  test('replies that are too many for one message go in parts, and all arrive', async () => {
+  test('replies too large for one message are sent in parts, and all arrive', async () => {
     const replies = Array.from({ length: 5 }, (_, i) => ({
       commandId: `c${i}`,
       outcome: { case: 'error' as const, value: { code: 'unavailable', message: 'x'.repeat(1_500_000) } },
@@ -55,7 +55,7 @@ describe("a node's subjects", () => {
     assert.ok(there.replies.length > 1);
   });
 
-  test('a reply that no message can carry is reported as too large, and those beside it arrive', async () => {
+  test('a reply that no message can carry is reported as too large, and the replies beside it arrive', async () => {
     const before = there.replies.length;
     const view = { runId: 'run_a' as const, resultJson: 'x'.repeat(5_000_000) };
     here.bus.publishReplies(there.bus.replySubject, [
@@ -77,7 +77,7 @@ describe("a node's subjects", () => {
     );
   });
 
-  test('a message that cannot be read costs none of those that come with it', async () => {
+  test('a message that cannot be read does not affect those that arrive with it', async () => {
     const before = here.keysChanged.length;
     const registry = new Bus({ url: nats.url, name: 'registry', logger: silentLogger });
     registry.start();
@@ -90,7 +90,7 @@ describe("a node's subjects", () => {
     await registry.stop();
   });
 
-  test('heartbeats reach the node they are for, with their sender and ages', async () => {
+  test('heartbeats reach their node, with their sender and ages', async () => {
     const list = [{ runId: 'run_a' as const, token: 't', ageMs: 12 }];
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, { fromNode: here.nodeId, runs: list }));
     assert.equal(await here.bus.publishHeartbeats(there.nodeId, body), true);
@@ -100,7 +100,7 @@ describe("a node's subjects", () => {
     assert.equal(here.heartbeats.length, 0);
   });
 
-  test('of the changes of a registry only those of keys concern a node', async () => {
+  test('only changes of keys in a registry reach a node', async () => {
     const registry = new Bus({ url: nats.url, name: 'registry', logger: silentLogger });
     registry.start();
     await until('it is connected', () => registry.connected);
@@ -120,7 +120,7 @@ describe("a node's subjects", () => {
     await registry.stop();
   });
 
-  test('runs at rest are announced in one message a shard and turn, to the nodes that watch the shard, while there are others', async () => {
+  test('runs at rest are announced in one message a shard and turn, to the nodes that watch the shard, while there are other nodes', async () => {
     const published: number[] = [];
     let peers = true;
     const clock = new ManualClock();
@@ -177,7 +177,7 @@ describe("a node's subjects", () => {
     const runIds = await until('it is heard', () => here.stepsWatched.length === 2 && here.stepsWatched);
     changes.committed(null, run);
     assert.deepEqual(await told(), []);
-    // At first the watcher looks once, for changes it has missed.
+    // At first the watcher reads once, for changes that it has missed.
     changes.watchedElsewhere(runIds);
     assert.deepEqual(await told(), [0]);
     changes.watchedElsewhere(runIds);

@@ -1,4 +1,4 @@
-// This node's subjects on the bus: what it receives and sends there.
+// This node's subjects on the bus: what it receives and what it sends.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { KeyId, OrgId, RunId } from '@methods/base/ids';
@@ -22,14 +22,14 @@ export interface NodeBusHandlers {
   commandReplies(body: Uint8Array): void;
   heartbeats(fromNode: string, runs: readonly HeartbeatRun[]): void;
   changedElsewhere(runIds: readonly RunId[]): void;
-  /** Another node, or this one, watches these runs step by step. */
+  /** A node, which may be this one, watches these runs step by step. */
   stepsWatched(runIds: readonly RunId[]): void;
   eventsStored(body: Uint8Array): void;
   keyChanged(keyId: KeyId): void;
   settingsChanged(orgId: OrgId): void;
   endpointsChanged(orgId: OrgId): void;
   connected(): void;
-  /** Another node has this shard at a later epoch. */
+  /** Another node owns this shard under a later epoch. */
   shardLost(shard: number, epoch: number): void;
 }
 
@@ -95,7 +95,7 @@ export class NodeBus implements Stoppable {
     for (const shard of shards) this.mailbox.disown(shard);
   }
 
-  /** There is a watcher of runs of this shard here, or no longer one. */
+  /** Subscribes to changes of the shard while runs of it are watched here. */
   watchShard(shard: number, watched: boolean): void {
     this.live.get(shard)?.unsubscribe();
     this.live.delete(shard);
@@ -108,7 +108,7 @@ export class NodeBus implements Stoppable {
     return this.bus.publishDurable(subjects.runCommand(shard), body);
   }
 
-  /** Many replies may be more than a message carries: then they go in parts. */
+  /** Sends replies, in parts if one message cannot carry them. */
   publishReplies(subject: string, replies: readonly CommandReplyInit[]): void {
     const body = toBinary(RunCommandRepliesSchema, create(RunCommandRepliesSchema, { replies: [...replies] }));
     if (this.bus.publish(subject, body) || !this.bus.connected) return;
@@ -126,12 +126,12 @@ export class NodeBus implements Stoppable {
     this.bus.publish(subjects.runLive(shard), body);
   }
 
-  /** Runs of other nodes that are watched here step by step. */
+  /** Announces the runs of other nodes that are watched here step by step. */
   publishWatched(runIds: readonly RunId[]): void {
     this.bus.publish(subjects.runWatched, watchedRuns(runIds));
   }
 
-  /** False when JetStream is not known to have taken them. */
+  /** Returns false when JetStream is not known to have taken them. */
   publishHeartbeats(nodeId: string, body: Uint8Array): Promise<boolean> {
     return this.bus.publishDurable(subjects.runHeartbeat(nodeId), body, { timeoutMs: 1_000 }).then(
       () => true,
@@ -151,13 +151,16 @@ export class NodeBus implements Stoppable {
   }
 }
 
-/** The command was done; its run is more than the bus carries. */
+/** The command succeeded, but its run is too large for the bus. */
 function tooLarge({ commandId }: CommandReplyInit): CommandReplyInit {
   const error = new ServiceError('too_large', 'The run is larger than a message.');
   return { commandId: commandId ?? '', outcome: { case: 'error', value: toErrorDetail(error) } };
 }
 
-/** One message that cannot be taken must not cost those that came in the same turn; the first fault is thrown last. */
+/**
+ * Passes each message to `take`. One that fails must not affect the others of its turn; the first error is thrown at
+ * the end.
+ */
 function each(take: (data: Uint8Array) => void): (messages: readonly { readonly data: Uint8Array }[]) => void {
   return (messages) => {
     const faults: unknown[] = [];

@@ -1,6 +1,6 @@
-// Sends the due events of the outbox: a share of each organization in turn, oldest first, each run's events in their
-// order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its length
-// costs time and no memory, and the bus never holds more of it than moments of work.
+// Sends the due events of the outbox: a share of each organization in turn, oldest first, the events of each run in
+// order. It reads only what is due, and bodies last. A backlog is sent as fast as the notifier confirms it, so its
+// length costs time but no memory, and the bus never holds more of it than the work of a few moments.
 import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -16,33 +16,35 @@ import type { EventSender } from './event-sender.ts';
 import { AGAIN_MAX_MS, type HeldBackEvents } from './held-back-events.ts';
 import { SendWindow } from './unconfirmed-events.ts';
 
-/** The largest difference of two owners' estimates of the database's time, with a wide margin. */
+/** More than the difference between two owners' estimates of the database's time. */
 const CLOCKS_APART_MS = 60_000;
-/** Runs of one round; of an organization among many at least `ORG_RUNS_MIN`. */
+/** Runs in one round; among many organizations, each gets at least `ORG_RUNS_MIN`. */
 const RUNS_MAX = 512;
 const ORG_RUNS_MIN = 8;
 const ORGS_MAX = RUNS_MAX / ORG_RUNS_MIN;
-/** Runs held back go before others, but not instead of them. */
+/** Runs held back precede others but do not take all places. */
 const HELD_RUNS_MAX = 60;
-/** Of a run in one round; it has its turn again. */
+/** Events of a run in one round; the others follow in later rounds. */
 const RUN_EVENTS_MAX = 16;
 const EVENTS_MAX = 1_000;
-/** Bodies in memory at one time end with the one that brings them to this. */
+/** The bodies in memory at one time end with the body that reaches this. */
 const BODIES_BYTES_MAX = 8 << 20;
 const MAKE_DUE_MAX = 5_000;
 /**
- * A sweep that waits for the notifier continues with this many free places, so that its statements are worth their
+ * A sweep that waits for the notifier continues once this many places are free, so that its statements are worth their
  * cost.
  */
 const FREED_MIN = 128;
-/** The bus is unavailable when it takes nothing of this many pages; one page may hold only events it never takes. */
+/**
+ * The bus counts as unavailable when it takes nothing of this many pages: one page may hold only events it never takes.
+ */
 const REFUSED_PAGES_MAX = 2;
 
 type Postponed = OutboxRun & { readonly sendAtMs: number };
 
 export class OutboxSweep {
   private readonly window = new SendWindow(UNCONFIRMED_MS);
-  /** The sweep under way. */
+  /** The sweep in progress. */
   private sweeping: Promise<void> | null = null;
   private again = false;
   /** The last sweep ended because the notifier is busy. */
@@ -51,7 +53,7 @@ export class OutboxSweep {
   /** Places that confirmations freed since the sweep began. */
   private freed = 0;
   private overdue: Overdue[] = [];
-  /** Pages in a row of which the bus took nothing. */
+  /** Successive pages of which the bus took nothing. */
   private refusedPages = 0;
 
   constructor(
@@ -65,7 +67,7 @@ export class OutboxSweep {
     },
   ) {}
 
-  /** Everything of these shards up to now is due, before anything new of them. */
+  /** Makes all present events of these shards due, before new ones of them are sent. */
   sendAll(shards: readonly number[], sentToo: boolean): Promise<void> {
     this.options.heldBack.holdShards(shards);
     this.haveDue(shards, sentToo);
@@ -77,18 +79,18 @@ export class OutboxSweep {
     if (this.freed >= FREED_MIN) this.goOn();
   }
 
-  /** New events went past their organization's share: they go out by the sweep's, within its room. */
+  /** New events exceeded the share of their organization: sends them by the sweep's rules, within its room. */
   sendHeld(orgId: OrgId): void {
     if (this.window.roomForHeldBackOf(orgId) > 0) void this.sweep();
   }
 
-  /** Something new was held back, or the notifier has caught up: a sweep that waits for it can continue. */
+  /** Lets a sweep that waits for the notifier continue: an event was held back, or the notifier has caught up. */
   goOn(): void {
     if (this.sweeping !== null) this.canGoOn = true;
     else if (this.paused) void this.sweep();
   }
 
-  /** Resolves when what is due by now was sent, by the sweep under way and one after it. Never rejects. */
+  /** Resolves when everything due now has been sent, by the sweep in progress and one after it. Never rejects. */
   sweep(): Promise<void> {
     this.again = true;
     this.sweeping ??= this.sweepAll();
@@ -150,7 +152,7 @@ export class OutboxSweep {
 
   private async makeDue(): Promise<void> {
     const { heldBack, outbox, ownedShards } = this.options;
-    // The held events are not known by name: they are among all that were not sent.
+    // The held events are not remembered by name: they are among all that were not sent.
     if (heldBack.everything) {
       this.haveDue(ownedShards(), false);
     }
@@ -173,7 +175,7 @@ export class OutboxSweep {
     if (runs.length === 0) return;
     const entries = await this.entriesOf(runs, nowMs);
     const unsent = new Set(entries.map((entry) => entry.runId));
-    // The notifier has it already, though its sending seemed to fail.
+    // The notifier has the event already, although sending it seemed to fail.
     for (const run of runs) if (!unsent.has(run.runId)) this.options.heldBack.sent(run);
     await this.sendEntries(entries);
   }
@@ -199,7 +201,7 @@ export class OutboxSweep {
   private async sendPage(page: readonly OutboxEntry[], blocked: Map<string, Postponed>): Promise<void> {
     const { outbox, sender } = this.options;
     const open = page.filter(({ runId, orgId }) => {
-      // Sent with its commit at this moment: it looks again when that has certainly ended.
+      // The event is being sent with its commit: it is looked at again when that has certainly ended.
       if (sender.isSending(runId)) blocked.set(runId, { runId, orgId, sendAtMs: this.nowMs() + UNCONFIRMED_MS });
       return !blocked.has(runId);
     });
@@ -216,7 +218,7 @@ export class OutboxSweep {
     const failed: { readonly entry: OutboxEntry; readonly refused: boolean }[] = [];
     const sendRun = async (ofRun: readonly OutboxEntry[]) => {
       const events = ofRun.map((entry) => ({ ...entry, body: bodies.get(entry.outboxId) as Uint8Array }));
-      // The notifier may confirm it before the bus has said that it took it.
+      // The notifier may confirm the event before the bus reports that it took it.
       for (const { outboxId, orgId } of ofRun) this.window.sent(outboxId, orgId, this.nowMs());
       const { sent, by } = await sender.inOrder(events);
       for (const { outboxId } of ofRun.slice(sent)) this.window.ended(outboxId);
@@ -234,7 +236,7 @@ export class OutboxSweep {
     const nowMs = this.nowMs();
     for (const { entry } of failed) {
       const { runId, orgId, createdAtMs } = entry;
-      // Perhaps it is the bus that is unavailable, and back in a moment.
+      // The bus itself may be unavailable, and back in a moment.
       const sendAtMs = isRefused ? nowMs + UNCONFIRMED_MS : nextMs(createdAtMs, nowMs);
       blocked.set(runId, { runId, orgId, sendAtMs });
     }
@@ -245,7 +247,7 @@ export class OutboxSweep {
   }
 }
 
-/** After as long as it is old: 5 s, 10 s, 20 s and so on after its commit. */
+/** Doubles the age of the event: 5 s, 10 s, 20 s and so on after its commit. */
 function nextMs(createdAtMs: number, nowMs: number): number {
   return nowMs + Math.min(Math.max(nowMs - createdAtMs, UNCONFIRMED_MS), AGAIN_MAX_MS);
 }

@@ -16,7 +16,7 @@ test('an event is named by its run and its revision, which orders the events of 
   assert.deepEqual([body.orgId, body.webhookUrl, body.keyId], [facts.orgId, facts.webhookUrl, facts.keyId]);
 });
 
-test('an assignment names the person who gets the question and the one who gave it, beside the question', () => {
+test('an assignment names the person who gets the question and the person who gave it, beside the question', () => {
   const [to, by] = [person('ben'), person('ann')];
   const event = runEvent(runs.waiting, { event: 'question.assigned', follows: null, assigned: { to, by } });
   const body = fromBinary(RunEventSchema, event.body);
@@ -24,7 +24,7 @@ test('an assignment names the person who gets the question and the one who gave 
   assert.equal(body.question?.id, runs.waiting.question.id);
 });
 
-test('a question that is more than a message of the bus is left to be read from the run', () => {
+test('a question too large for a message of the bus is left to be read from the run', () => {
   const { question } = runs.waiting;
   const show = Array.from({ length: 4 }, () => ({ path: 'a', valueJson: `"${'x'.repeat(1 << 20)}"` }));
   const waiting = { ...runs.waiting, question: { ...question, prompt: `${'x'.repeat(998)}😀😀`, show } };

@@ -1,4 +1,4 @@
-// A committed change as the event that others receive, and how large an event may be.
+// Encodes a committed change as the event that others receive, within the size of a message.
 import { create, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import type { Effect } from '../run/decision.ts';
@@ -17,7 +17,7 @@ export function runEvent(
 ): OutboxEvent {
   const { facts, revision } = run;
   const starter = starterOf(facts);
-  // The one commit may also end the run.
+  // One commit may also end the run, so the event of a closed question has an id of its own.
   const outboxId = closed === undefined ? `${facts.runId}.${revision}` : `${facts.runId}.${revision}.closed`;
   const whole = toBinary(
     RunEventSchema,
@@ -55,17 +55,17 @@ export function runEvent(
   };
 }
 
-// How large an event may be. The bus carries no message beyond its limit, and a run's later events wait for its earlier
-// ones; so an event beyond it leaves its content out, and its reader finds that in the run.
+// Bounds the size of an event. The bus carries no larger message, and a run's later events wait for its earlier ones;
+// so an event that is too large is sent without its content, which its reader finds in the run.
 
-/** A result has at most 1 MiB; the rest is for the other fields. The notifier pulls 32 of them at a time. */
+/** A result has at most 1 MiB; the rest is for the other fields. The notifier pulls 32 events at a time. */
 const EVENT_BYTES_MAX = (1 << 20) + (64 << 10);
-/** Of texts in an event without its content. */
+/** For texts in an event without its content. */
 const TEXT_CHARACTERS_MAX = 1_000;
 
 type Event = MessageShape<typeof RunEventSchema>;
 
-/** Null: it holds no content, or is no event. */
+/** Returns null if the event has no content, or cannot be read. */
 export function withoutContent(body: Uint8Array): Uint8Array | null {
   let event: Event;
   try {
@@ -99,7 +99,7 @@ function emptied(event: Event): Event {
 
 function cut(text: string): string {
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  // Half of a pair is not a character.
+  // Half of a surrogate pair is not a character.
   const end = /[\ud800-\udbff]/.test(text.charAt(TEXT_CHARACTERS_MAX - 2))
     ? TEXT_CHARACTERS_MAX - 2
     : TEXT_CHARACTERS_MAX - 1;

@@ -22,9 +22,9 @@ describe('a command of a person', () => {
   let node: TestActors;
   let consumer: CommandConsumer;
   let owners: RunOwners;
-  /** Shards this node sends elsewhere, to `node_owner`. */
+  /** Shards that this node routes elsewhere, to `node_owner`. */
   let elsewhere: Set<number>;
-  /** Commands the bus keeps; null: the bus is unavailable. */
+  /** Commands that the bus has stored; null: the bus is unavailable. */
   let mailbox: Uint8Array[] | null;
   let peer: (item: PeerItemInit) => Promise<PeerItem>;
   let asked: number;
@@ -101,7 +101,7 @@ describe('a command of a person', () => {
   const theAnswer = answer('q_1', 'aa') as Parameters<RunOwners['tell']>[2];
   const theCancel = cancel as Parameters<RunOwners['tell']>[2];
 
-  test('goes straight to the actor where the run is owned here', async () => {
+  test('goes straight to the actor if this node owns the run', async () => {
     elsewhere.clear();
     const run = await waiting();
     assert.equal((await tell(run, theAnswer)).answerBy, 1);
@@ -130,7 +130,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.revision, run.revision + 1);
   });
 
-  test('a refusal comes back as itself', async () => {
+  test('gets a refusal back unchanged', async () => {
     const run = await node.started();
     const told = tell(run, theAnswer);
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -138,7 +138,7 @@ describe('a command of a person', () => {
     await assert.rejects(told, code('run_not_waiting'));
   });
 
-  test("another organization's run and no run are one refusal", async () => {
+  test('gets the same refusal for a missing run and a run of another organization', async () => {
     const run = await waiting();
     const refused = [tell(run, theCancel, 'org_b'), owners.tell('org_b', newRunId(0), theCancel)].map((told) =>
       told.then(
@@ -154,7 +154,7 @@ describe('a command of a person', () => {
     await assert.rejects(owners.tell('org_b', 'run_!', theCancel), code('not_found'));
   });
 
-  test('a command a node may not decide is not acknowledged and gets no reply', async () => {
+  test('is neither acknowledged nor answered by a node that may not decide it', async () => {
     const run = await waiting();
     void tell(run, theCancel).catch(() => {});
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -163,7 +163,7 @@ describe('a command of a person', () => {
     assert.equal(acked, 0);
   });
 
-  test('a command its sender gave up on long ago is acknowledged and ignored, and so is an invalid one', async () => {
+  test('is acknowledged and ignored if its sender gave up long ago or it is invalid', async () => {
     const run = await waiting();
     void tell(run, theCancel).catch(() => {});
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -174,7 +174,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
   });
 
-  test('while the bus is unavailable a command goes over the link to the owner, repeatedly until one accepts it', async () => {
+  test('goes over the link to the owner while the bus is unavailable, repeatedly until one accepts it', async () => {
     const run = await waiting();
     mailbox = null;
     let refusals = 2;
@@ -190,7 +190,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'cancelled');
   });
 
-  test('a command is decided here if the shard arrives here while the bus is unavailable', async () => {
+  test('is decided here if the shard moves here while the bus is unavailable', async () => {
     const run = await waiting();
     mailbox = null;
     const told = tell(run, theCancel);
@@ -200,7 +200,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'cancelled');
   });
 
-  test('an owner that never reads its mailbox is asked over the link', async () => {
+  test('goes over the link to an owner that never reads its mailbox', async () => {
     const run = await waiting();
     peer = async (item) => {
       assert.ok(item.item?.case === 'command');
@@ -211,7 +211,7 @@ describe('a command of a person', () => {
     assert.equal(mailbox?.length, 1);
   });
 
-  test('a reply of an unknown kind ends the wait too', async () => {
+  test('stops waiting at a reply of an unknown kind', async () => {
     const run = await waiting();
     const told = tell(run, theCancel);
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -220,7 +220,7 @@ describe('a command of a person', () => {
     await assert.rejects(told, code('unavailable'));
   });
 
-  test('without any owner the caller gets an error after five seconds or little more', async () => {
+  test('gets an error after about five seconds if there is no owner', async () => {
     const run = await waiting();
     const startedAtMs = performance.now();
     await assert.rejects(tell(run, theCancel), code('unavailable'));

@@ -1,5 +1,5 @@
-// Routes commands from people and applications to a run's owner: directly to its actor here, or over JetStream to
-// another node, so that the command also reaches the next owner, or over the peer stream while the bus is unavailable.
+// Routes commands of people and applications to a run's owner: directly to its actor here, or over JetStream, from
+// which the next owner also reads it, or over the peer stream while the bus is unavailable.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
@@ -17,7 +17,7 @@ import { type RunViewMessage, runView } from '../wire/run-message.ts';
 
 export interface CommandBus {
   readonly connected: boolean;
-  /** Rejects when the bus does not keep it. */
+  /** Rejects when the bus does not store it. */
   publishCommand(shard: number, body: Uint8Array): Promise<void>;
 }
 
@@ -29,11 +29,11 @@ interface Pending {
 
 const repliesOf = decoder(RunCommandRepliesSchema);
 const REPLY_MS = 5_000;
-/** A peer that may not decide does not reply; by then another node may be the owner. */
+/** A peer that may not decide does not reply; after this time another node may be the owner. */
 const PEER_REPLY_MS = 1_500;
 const BUS_REPLY_MS = 1_500;
 const PENDING_MAX = 20_000;
-/** While a shard moves, its owner is asked again after this. */
+/** While a shard moves, its owner is looked up again after this. */
 const MOVING_MS = 200;
 
 export class RunOwners {
@@ -48,19 +48,19 @@ export class RunOwners {
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly peers: PeerSender;
       readonly bus: CommandBus;
-      /** The core subject of replies to this node. */
+      /** The core subject for replies to this node. */
       readonly replySubject: string;
       readonly databaseNowMs: () => number;
     },
   ) {}
 
-  /** `waiting`: the run whose question an answer was checked against. */
+  /** `waiting`: the run with the question that an answer was checked against. */
   async tell(orgId: OrgId, runId: RunId, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
     if (this.options.shards.owns(shard)) {
       const outcome = await this.options.claims.tell(orgId, runId, command, waiting);
-      // Lost between the two lines: the mailbox on the bus reaches the next owner.
+      // The shard was lost between the two lines: the bus brings the command to the next owner.
       if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
     return this.send(shard, runId, orgId, command);
@@ -85,7 +85,8 @@ export class RunOwners {
       if (this.options.bus.connected) {
         const body = toBinary(RunCommandSchema, create(RunCommandSchema, message));
         this.options.bus.publishCommand(shard, body).then(
-          // Stored, but an owner that is itself cut off from the bus never receives it. Delivered twice it counts once.
+          // The command is stored, but an owner that is cut off from the bus never receives it. A command that arrives
+          // twice counts once.
           () => this.options.clock.after(BUS_REPLY_MS, () => this.overPeers(message)),
           () => this.overPeers(message),
         );
@@ -95,7 +96,7 @@ export class RunOwners {
     });
   }
 
-  /** Repeated until an owner of the shard takes it, within the caller's time. */
+  /** Repeats the command until an owner of the shard takes it, within the caller's time. */
   private overPeers(message: RunCommandInit): void {
     if (!this.pending.has(message.commandId ?? '')) return;
     const shard = shardOfRunId(message.runId ?? '', this.options.shardCount);
@@ -129,7 +130,7 @@ export class RunOwners {
     }
   }
 
-  /** Replies that came on this node's reply subject. */
+  /** Handles replies that came on this node's reply subject. */
   received(body: Uint8Array): void {
     for (const reply of repliesOf(body).replies) this.replied(reply);
   }
@@ -139,7 +140,7 @@ export class RunOwners {
     this.settle(reply.commandId, (pending) => {
       if (outcome.case === 'run') pending.resolve(outcome.value);
       else if (outcome.case === 'error') pending.reject(fromErrorDetail(outcome.value));
-      // Only a newer node knows it: the waiting caller needs an error.
+      // Only a newer node knows this kind: the waiting caller needs an error.
       else pending.reject(new ServiceError('unavailable', "The reply of the run's owner was not understood."));
     });
   }

@@ -9,7 +9,7 @@ import type { Outbox } from '../store/outbox.ts';
 import { newFacts } from '../store/run-store.fixture.ts';
 import { EventRelay } from './event-relay.ts';
 
-test('100,000 confirmations wait for a database that stalls, and later ones come again with their events', async () => {
+test('100,000 confirmations wait for a stalled database, and later ones come again with their events', async () => {
   let removed = 0;
   let goOn = () => {};
   const stalled = new Promise<void>((resolve) => {

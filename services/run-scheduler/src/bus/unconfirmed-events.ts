@@ -1,5 +1,5 @@
-// Events the bus has and the notifier has not confirmed, by organization, and the bounds on those sent with their
-// commit and on those of the outbox's sweeps. One that is not confirmed in time counts as lost.
+// Events that the bus has and the notifier has not confirmed, by organization. They bound what is sent with commits and
+// by sweeps of the outbox. An event that is not confirmed in time counts as lost.
 import type { OrgId } from '@methods/base/ids';
 
 class UnconfirmedEvents {
@@ -27,7 +27,7 @@ class UnconfirmedEvents {
     this.ofOrg.set(orgId, this.countOf(orgId) + 1);
   }
 
-  /** False: it was not there. */
+  /** Returns false if it was not there. */
   ended(outboxId: string): boolean {
     const event = this.open.get(outboxId);
     if (event === undefined) return false;
@@ -49,14 +49,14 @@ class UnconfirmedEvents {
 const ORG_DIRECT_MAX = 500;
 const DIRECT_MAX = 10_000;
 /**
- * Longer than a row waits for its confirmation: it is sent again then, and confirmed, unless the notifier is
+ * Longer than a row waits for its confirmation: then it is sent again and confirmed, unless the notifier is
  * unavailable.
  */
 const LOST_AFTER_MS = 30_000;
 
 /**
  * Bounds the events of an organization that are sent with their commit and not yet confirmed. The notifier takes events
- * in the order they come, so further ones wait in their rows, and the sweeps send them by shares.
+ * in the order of their arrival, so further ones wait in their rows, and the sweeps send each organization's share.
  */
 export class DirectShare extends UnconfirmedEvents {
   constructor() {
@@ -70,17 +70,17 @@ export class DirectShare extends UnconfirmedEvents {
 
 const EVENTS_MAX = 2_000;
 const ORG_EVENTS_MAX = 500;
-/** New events that had to wait for an earlier one go before a backlog: for them there is this much extra room. */
+/** Extra room for new events that had to wait for an earlier one: they precede a backlog. */
 const RESERVE = 2_000;
 const ORG_RESERVE = 500;
 
 /**
- * Bounds the events of the outbox's sweeps that are sent and not yet confirmed: as many as the notifier confirms within
- * moments. Further ones wait in their rows. So a backlog is sent about once, new events do not queue behind it on the
- * bus, and no organization's events take the places of all.
+ * Bounds the events of the outbox's sweeps that are sent and not yet confirmed, to as many as the notifier confirms
+ * within moments. Further ones wait in their rows. So each event of a backlog is sent about once, new events do not
+ * queue behind it on the bus, and no organization takes all places.
  */
 export class SendWindow extends UnconfirmedEvents {
-  /** Free places for due events. */
+  /** Returns the number of free places for due events. */
   room(): number {
     return Math.max(0, EVENTS_MAX - this.count);
   }

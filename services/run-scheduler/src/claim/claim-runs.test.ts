@@ -75,7 +75,7 @@ describe('claims of queued runs', () => {
     return node.started({ shard, method: key.method });
   }
 
-  test('a run that no grant can carry is claimed at growing intervals, and never before others for long', async () => {
+  test('a run that no grant can carry is claimed at growing intervals and never blocks others for long', async () => {
     reachable = false;
     const stuck = await started();
     await wanted();
@@ -109,7 +109,7 @@ describe('claims of queued runs', () => {
     assert.equal((await db.load(first.facts.runId))?.status, 'running');
   });
 
-  test("another organization's queue of the same method gives nothing", async () => {
+  test("another organization's queue of the same method provides no run", async () => {
     await started();
     await wanted();
     const theirs = { orgId: 'org_b' as const, method: key.method };
@@ -119,7 +119,7 @@ describe('claims of queued runs', () => {
     assert.deepEqual(delivered, []);
   });
 
-  test('runs that are not queued any more are skipped', async () => {
+  test('runs that are no longer queued are skipped', async () => {
     const [gone, waiting] = [await started(), await started()];
     await wanted();
     await node.tell(gone, cancel);
@@ -127,7 +127,7 @@ describe('claims of queued runs', () => {
     assert.equal(delivered[0]?.grant.runId, waiting.facts.runId);
   });
 
-  test('one run goes to one of many places that ask at the same moment', async () => {
+  test('only one of many places that ask at the same moment gets the run', async () => {
     for (let i = 0; i < 3; i++) await started(i);
     await wanted();
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => claim()));
@@ -135,7 +135,7 @@ describe('claims of queued runs', () => {
     assert.equal(new Set(delivered.map((grant) => grant.grant.runId)).size, 3);
   });
 
-  test('a grant that cannot be delivered puts the run back, uncounted, and the next place gets it', async () => {
+  test('a grant that cannot be delivered returns the run to its queue, uncounted, and the next place gets it', async () => {
     const run = await started();
     await wanted();
     reachable = false;
@@ -175,7 +175,7 @@ describe('claims of queued runs', () => {
     assert.equal(await claim(), true);
   });
 
-  test('runs of a shard that was lost are skipped, those of the others are not', async () => {
+  test('runs of a lost shard are skipped, those of others are not', async () => {
     await started(1);
     const kept = await started(2);
     await wanted();

@@ -1,4 +1,4 @@
-// The owner's side of a claim: an offered place gets the oldest queued run that can still be claimed, or goes back.
+// The owner's side of a claim: an offered place gets the oldest queued run that can still be claimed, or is returned.
 import type { Clock } from '@methods/base/clock';
 import { type RunId, randomToken } from '@methods/base/ids';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -9,9 +9,9 @@ import { isFinished, type Run } from '../run/run.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { CLEANUP_FEATURE } from '../worker-stream/protocol-features.ts';
 
-/** Entries that are no longer queued are skipped, this many at a time. */
+/** At most this many entries that are no longer queued are skipped. */
 const SKIPS_MAX = 256;
-/** A run that this worker cannot take is offered again, for another one may have a place by then. */
+/** A run that this worker cannot take is offered again after this: another worker may have a place by then. */
 const OTHER_WORKER_MS = 1_000;
 
 export class ClaimRuns {
@@ -33,8 +33,8 @@ export class ClaimRuns {
   }
 
   /**
-   * True when a run is on its way to the place; false: the place is free again, and the queue's head is announced
-   * again.
+   * Returns true when a run is on its way to the place; false: the place is free again, and the queue's head is
+   * announced again.
    */
   async claim(nodeId: string, offer: ClaimOffer): Promise<boolean> {
     for (let skips = 0; skips < SKIPS_MAX; skips++) {
@@ -64,7 +64,10 @@ export class ClaimRuns {
   }
 }
 
-/** After the second return in a row, and twice as long after each further one; the first is followed at once. */
+/**
+ * The pause after the second return in a row; each further return doubles it. After the first return the run is claimed
+ * at once.
+ */
 const PAUSE_MS = 250;
 const PAUSE_MAX_MS = 60_000;
 const RUNS_MAX = 10_000;
@@ -72,16 +75,16 @@ const RUNS_MAX = 10_000;
 interface Returns {
   readonly count: number;
   readonly untilMs: number;
-  /** It comes back to its queue when the pause is over. */
+  /** Whether it returns to its queue when the pause is over. */
   waits: boolean;
 }
 
 /**
- * Runs whose grants came back unaccepted, again and again: a run keeps its place at the head of its queue, so without a
- * pause one that no grant can carry would be claimed without end, before all others of its queue.
+ * Runs whose grants are returned again and again. A run keeps its place at the head of its queue, so without a pause a
+ * run that no grant can carry would be claimed endlessly, before all others of its queue.
  */
 class ReturnedRuns {
-  /** By run, the one that was returned last at the end. */
+  /** By run, ordered by their last return. */
   private readonly runs = new Map<string, Returns>();
 
   constructor(private readonly clock: Clock) {}
@@ -92,7 +95,10 @@ class ReturnedRuns {
     else if (isFinished(after) || (after.status === 'running' && after.lastSeq > 0)) this.runs.delete(runId);
   }
 
-  /** False: it may be claimed now. Otherwise `again` is called when the pause is over, for the first that asks. */
+  /**
+   * Returns false if the run may be claimed now. Otherwise `again` is called when the pause is over, for the first
+   * caller.
+   */
   pauses(runId: RunId, again: () => void): boolean {
     const returns = this.runs.get(runId);
     const leftMs = (returns?.untilMs ?? 0) - this.clock.monotonicMs();

@@ -87,7 +87,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('even if no actor holds the run any more, by the row that was read', async () => {
+  test('is claimed by the row that was read if no actor holds it any more', async () => {
     const run = await waiting();
     node = await TestActors.on(db);
     claims = new ClaimsAtOnce({
@@ -101,7 +101,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.deepEqual([node.batches.length, (await db.load(run.facts.runId))?.status], [1, 'running']);
   });
 
-  test('waits behind an older run, and where no worker has a place', async () => {
+  test('waits behind an older run, and if no worker has a place', async () => {
     const [first, second] = [await waiting(), await waiting()];
     isEmpty = false;
     await tell(first, answer('q_1', 'aa'));
@@ -131,7 +131,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
   });
 
-  /** Of a version that only computes: it is granted before the commit of its answer. */
+  /** Returns a run of a version that only computes, so it is granted before the commit of its answer. */
   async function waitingForEarlyGrant(): Promise<Run> {
     const token = 'first';
     const command = { type: 'claim', token, workerSession: WORKER, cleansUp: false } as const;
@@ -153,12 +153,12 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.ok(outcome.kind === 'accepted');
     const ended = await db.load(run.facts.runId);
     assert.deepEqual([node.batches.length, ended?.status, ended?.revision], [1, 'succeeded', run.revision + 1]);
-    // What watches the run has a newer state by then.
+    // The run's watchers have a newer state by then.
     assert.deepEqual([outcome.run.status, outcome.run.revision], ['queued', run.revision]);
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('has used its place once its grant has left, even if its commit fails', async () => {
+  test('has used its place once its grant is sent, even if its commit fails', async () => {
     const run = await waitingForEarlyGrant();
     const told = tell(run, answer('q_1', 'aa'));
     assert.equal(delivered.length, 1);

@@ -1,4 +1,4 @@
-// A claim in the commit of the command that queues its run: where a worker waits at this node and no older run of the
+// Claims a run in the commit of the command that queues it: if a worker waits at this node and no older run of the
 // queue does, a start or an answer needs no second commit.
 import { type OrgId, type RunId, randomToken } from '@methods/base/ids';
 import type { TellOutcome } from '../actor/run-actor.ts';
@@ -27,7 +27,7 @@ export class ClaimsAtOnce {
     },
   ) {}
 
-  /** A place that is set aside for the run until `ended`; null where it has to wait. */
+  /** Reserves a place for the run until `ended`; null if the run has to wait. */
   prepare(facts: RunFacts): PreparedClaim | null {
     const { nodeId, ready, waiters, grants } = this.options;
     const key = queueOf(facts);
@@ -40,15 +40,16 @@ export class ClaimsAtOnce {
     return { command: { type: 'claim', token, workerSession, cleansUp: false }, creditId };
   }
 
-  /** The grant of a claim that happened has left by then. */
+  /** The grant of a successful claim has been sent by then. */
   ended({ command, creditId }: PreparedClaim, claimed: boolean): void {
     const wasGranted = this.options.grants.forget(command.token);
     if (!claimed && !wasGranted) this.options.waiters.returned(creditId);
   }
 
   /**
-   * Passes a command to an actor of this node. An answer may be claimed in its own commit; `waiting` is the run that the
-   * answer was checked against, for a run that no actor holds. The outcome shows the run as the answer left it: queued.
+   * Passes a command to an actor of this node. An answer may be claimed in its own commit; `waiting` is the run that
+   * the answer was checked against, for a run that no actor holds. The outcome shows the run as the answer left it:
+   * queued.
    */
   async tell(orgId: OrgId, runId: RunId, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
     const { actors } = this.options;
@@ -64,14 +65,14 @@ export class ClaimsAtOnce {
   }
 }
 
-/** Null: in its commit it went further than the claim. */
+/** Returns null if the run changed further in its commit than by the claim. */
 function beforeClaim(run: Run, { command }: PreparedClaim): Run | null {
   if (run.status !== 'running' || run.token !== command.token) return null;
   const { workerSession: _, cancelRequested: __, ...rest } = run;
   return { ...rest, status: 'queued' };
 }
 
-/** `after` is newer: what watches the run gets it from its commit. */
+/** Returns the run as the answer left it. Watchers get the newer `after` from its commit. */
 function asAnswered(waiting: Run, command: RunCommand, after: Run): Run {
   const decision = transition(waiting, command, after.stateSinceMs);
   const isSame = decision.kind === 'changed' && decision.run.status === 'queued' && after.revision > waiting.revision;

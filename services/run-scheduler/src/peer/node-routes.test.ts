@@ -11,7 +11,7 @@ import { PeerRouter } from './peer-router.ts';
 
 type Call = readonly [part: string, method: ProductionId, ...args: unknown[]];
 
-/** The parts that a router takes, in its order. */
+/** The messages that a router passes on, in its order. */
 const ROUTED = [
   'commands',
   'interests',
@@ -24,7 +24,7 @@ const ROUTED = [
   'starts',
 ].concat(['recovery', 'peers']);
 
-/** Parts of a node that only record their calls, and answer as a test configures. */
+/** Parts of a node that record their calls and reply as a test configures. */
 class Parts {
   readonly calls: Call[] = [];
   readonly answers = new Map<string, unknown>();
@@ -73,7 +73,7 @@ describe('messages to a node', () => {
     linked = true;
     published = null;
     const routers = new Map<string, PeerRouter>();
-    // The other side receives every item as it comes off the wire.
+    // Passes each item to the other side through its encoding.
     const link = (from: string, to: string): PeerSender => ({
       send(nodeId, item: PeerItemInit) {
         if (!linked || nodeId !== to) return false;
@@ -117,12 +117,12 @@ describe('messages to a node', () => {
       say('there');
       await new Promise(setImmediate);
       assert.equal(there.calls.length, 1);
-      // Except for the sender's name, which replaces the own.
+      // Only the sender's name differs: it replaces the own one.
       assert.deepEqual(plain(there.calls), plain(here.calls.slice(0, 1)));
     });
   }
 
-  /** Messages as plain objects: fields that the wire adds are left out. */
+  /** Returns messages as plain objects, without fields that the encoding adds. */
   function plain(calls: readonly Call[]): unknown {
     const text = JSON.stringify(calls, (name, value) => (name.startsWith('$') ? undefined : value));
     const bare = (value: unknown): unknown => {
@@ -148,14 +148,14 @@ describe('messages to a node', () => {
     });
   }
 
-  test('a place another node had no run for comes back', async () => {
+  test('a place that another node had no run for is returned', async () => {
     there.answers.set('claim', Promise.resolve(false));
     routes.offerClaim('there', offer);
     await new Promise(setImmediate);
     assert.deepEqual(here.calls, [['waiters', 'emptyHanded', 3]]);
   });
 
-  test('a place this node had no run for, or failed to look for one, is free again', async () => {
+  test('a place is free again if this node had no run for it, or failed to look for one', async () => {
     here.answers.set('claim', Promise.resolve(false));
     routes.offerClaim('here', offer);
     await new Promise(setImmediate);
@@ -180,7 +180,7 @@ describe('messages to a node', () => {
     assert.equal(routes.deliverGrant({ ...delivered, nodeId: 'there' }), false);
   });
 
-  test('heartbeats go over the bus while it is there', async () => {
+  test('heartbeats use the bus while it is available', async () => {
     published = [];
     await routes.heartbeats('there', [{ runId, token: 't', ageMs: 12 }]);
     assert.equal(there.calls.length, 0);

@@ -1,5 +1,5 @@
-// Messages to a node, which may be this one: a direct call here, an item on the peer stream elsewhere. The counterpart
-// of peer-router.ts, which takes the same things from peers.
+// Sends messages to a node: a direct call if it is this one, else an item on the peer stream. Its counterpart is
+// peer-router.ts, which receives the same messages from peers.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { RunId } from '@methods/base/ids';
@@ -14,7 +14,7 @@ import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
 import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 
-/** This node's own parts, known once all are made. */
+/** This node's own parts, which are made later. */
 export interface LocalParts {
   readonly waiters: ClaimWaiters;
   readonly claims: ClaimRuns;
@@ -27,7 +27,7 @@ export interface NodeRoutesOptions {
   readonly peers: PeerSender;
   readonly local: () => LocalParts;
   readonly epochOf: (shard: number) => number | null;
-  /** Heartbeats over the bus; false when it is not known to have taken them. Never rejects. */
+  /** Sends heartbeats over the bus; false when it is not known to have taken them. Never rejects. */
   readonly publishHeartbeats: (nodeId: string, body: Uint8Array) => Promise<boolean>;
 }
 
@@ -55,7 +55,7 @@ export class NodeRoutes {
     return this.options.peers.send(nodeId, { item: { case: 'claim', value } });
   }
 
-  /** False: the grant reaches no worker. */
+  /** Returns false if the grant reaches no worker. */
   deliverGrant(delivered: DeliveredGrant): boolean {
     const { nodeId, creditId, workerSession, shard, grant } = delivered;
     if (this.isHere(nodeId)) {
@@ -65,7 +65,7 @@ export class NodeRoutes {
     return this.options.peers.send(nodeId, { item: { case: 'grant', value } });
   }
 
-  /** False when the node is not known to receive them. */
+  /** Returns false if the node is not known to receive them. */
   async heartbeats(nodeId: string, runs: readonly HeartbeatRun[]): Promise<boolean> {
     if (this.isHere(nodeId)) {
       this.options.local().keeper.heartbeats(nodeId, runs);

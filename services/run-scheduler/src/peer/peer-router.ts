@@ -107,11 +107,11 @@ export class PeerRouter {
     if (item === undefined || !isReport(item)) return;
     const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
     const outcome = await this.reports.handle(origin, item);
-    // The sender also gets a reply without an outcome: it looks for the owner again at once.
+    // The sender gets a reply even without an outcome, so that it looks for the owner again at once.
     reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
   }
 
-  /** A start of a gateway whose node owns no shards. */
+  /** Handles a start from a gateway whose node owns no shards. */
   private async start(forward: Extract<PeerItem['item'], { case: 'start' }>['value'], reply: Reply): Promise<void> {
     if (forward.start === undefined) return;
     const untilMs = forward.deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + forward.deadlineMs;

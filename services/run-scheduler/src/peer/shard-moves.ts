@@ -1,4 +1,4 @@
-// What the parts of a node do when shards come to it from other nodes, and when they leave it.
+// What the parts of a node do when it takes shards from other nodes, and when it loses them.
 import { inject, injectable } from 'tsyringe';
 import { Committer } from '../actor/committer.ts';
 import { RunActors } from '../actor/run-actors.ts';
@@ -25,7 +25,7 @@ export class ShardMoves {
     @inject(LeaseRecovery) private readonly recovery: LeaseRecovery,
   ) {}
 
-  /** The actors of an earlier ownership know an old epoch. */
+  /** Actors of an earlier ownership hold an old epoch. */
   async taken(taken: readonly ShardEpoch[]): Promise<void> {
     const { nodeBus, actors, ready, due, relay, recovery } = this;
     const shards = taken.map(({ shard }) => shard);
@@ -48,7 +48,7 @@ export class ShardMoves {
     ready.reset();
   }
 
-  /** Before another node may have them: the commit under way ends first. */
+  /** The commit in flight ends before another node may have the shards. */
   async releasing(shards: readonly number[]): Promise<void> {
     this.actors.dropShards(new Set(shards));
     await this.committer.idle();

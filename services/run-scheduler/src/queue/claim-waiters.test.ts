@@ -60,7 +60,7 @@ describe('free places of workers', () => {
     assert.equal(sent[0]?.key.method, 'wf_bill');
   });
 
-  test('a place is offered when the work comes after it, too', () => {
+  test('a place is offered even if the work arrives after it', () => {
     waiters.register('w.1', [mail]);
     waiters.addCredits('w.1', 1);
     assert.deepEqual(sent, []);
@@ -77,7 +77,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 3);
   });
 
-  test('an owner whose queue is always full cannot keep the places from another one', () => {
+  test('an owner whose queue is always full cannot take all places from another owner', () => {
     waiters.register('w.1', [mail]);
     let fullSinceMs = 100;
     waiters.headChanged('full', mail, head(fullSinceMs, 256));
@@ -88,7 +88,7 @@ describe('free places of workers', () => {
       for (const { nodeId, creditId } of takeSent()) {
         served.push(nodeId);
         waiters.used(creditId);
-        // Each run taken uncovers a younger one; the other owner has just the one.
+        // Each run taken uncovers a younger one; the other owner has only one.
         if (nodeId === 'full') waiters.headChanged('full', mail, head(++fullSinceMs, 256));
         else waiters.headChanged('other', mail, null);
       }
@@ -108,7 +108,7 @@ describe('free places of workers', () => {
     assert.equal(sent[0]?.workerSession, 'v.1');
   });
 
-  test('a place that brought nothing is free again', () => {
+  test('a place that brought no run is free again', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);
@@ -166,7 +166,7 @@ describe('free places of workers', () => {
     assert.equal(sent.length, 1);
   });
 
-  test('a run announced while every known run was offered a place gets one as soon as an offer is used', () => {
+  test('a run announced after all known runs were offered a place gets one as soon as an offer is used', () => {
     waiters.register('w.1', [mail]);
     waiters.addCredits('w.1', 2);
     waiters.headChanged('a', mail, head(100));
@@ -177,7 +177,7 @@ describe('free places of workers', () => {
     assert.equal(sent.length, 1);
   });
 
-  test('a run whose offer was for a worker that left goes to another one', () => {
+  test('a run whose offer was for a departed worker goes to another one', () => {
     waiters.register('w.1', [mail]);
     waiters.addCredits('w.1', 1);
     waiters.headChanged('a', mail, head(100));
@@ -190,7 +190,7 @@ describe('free places of workers', () => {
     assert.equal(takeSent()[0]?.workerSession, 'v.1');
   });
 
-  test('a grant that comes after its offer was given up takes the place that became free', () => {
+  test('a grant that arrives after its offer expired takes the place that became free', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);
@@ -204,7 +204,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('the places offered to a node that died go to the next one', () => {
+  test('the places offered to a dead node go to the next one', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('dead', mail, head(100));
     waiters.headChanged('alive', mail, head(200));
@@ -238,7 +238,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.reserve(mail), null);
   });
 
-  test('nodes are notified of the queues asked for: with the first worker of a queue, and five seconds after its last', () => {
+  test('nodes are notified of requested queues: with the first worker of a queue, and five seconds after its last', () => {
     waiters.register('w.1', [mail]);
     waiters.register('v.1', [mail, bill]);
     waiters.unregister('w.1');
@@ -249,7 +249,7 @@ describe('free places of workers', () => {
     assert.deepEqual(interests.slice(2), [[]]);
   });
 
-  test('a worker that leaves and comes in a loop causes no notification', () => {
+  test('a worker that connects and leaves in a loop causes no notification', () => {
     for (let stream = 0; stream < 50; stream++) {
       waiters.register(`w.${stream}`, [mail, bill]);
       waiters.unregister(`w.${stream}`);
@@ -259,7 +259,7 @@ describe('free places of workers', () => {
     assert.equal(interests.length, 1);
   });
 
-  test('thousands of places and thousands of queues are joined by one look at each', () => {
+  test('thousands of places and thousands of queues are matched with one look at each', () => {
     const queues = Array.from({ length: 10_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     waiters.register('w.1', queues);
     for (const [i, key] of queues.entries()) waiters.headChanged('a', key, head(10_000 - i));
@@ -271,7 +271,7 @@ describe('free places of workers', () => {
     assert.ok(user < 2_000_000, `${user} µs`);
   });
 
-  test('a worker that left gets nothing, not even a place that comes back', () => {
+  test('a departed worker gets nothing, not even a place that is returned', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 2);

@@ -1,5 +1,5 @@
-// The free places of this node's workers and where their next run may come from: each place goes to the node whose
-// queue has the oldest run. A place that brings no run back within a second is free again.
+// Matches the free places of this node's workers with announced queues: each place goes to the node whose queue has the
+// oldest run. A place that brings no run within a second is free again.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -16,7 +16,7 @@ export interface ClaimOffer {
   readonly features: readonly string[];
 }
 
-/** The queues newly asked for, and those no longer. */
+/** The queues that are newly requested, and those that no longer are. */
 export interface InterestChange {
   readonly added: readonly QueueKey[];
   readonly removed: readonly QueueKey[];
@@ -24,7 +24,7 @@ export interface InterestChange {
 
 interface WaitingWorker {
   readonly session: string;
-  /** Empty: it serves no queue. */
+  /** Empty: the worker serves no queue. */
   readonly orgId: OrgId | '';
   readonly queues: ReadonlySet<ServedQueue>;
   readonly features: readonly string[];
@@ -38,9 +38,12 @@ interface Outstanding {
 }
 
 const OFFER_MS = 1_000;
-/** A queue is asked for this long after its last worker left: one that dials again at once changes nothing. */
+/**
+ * A queue stays requested for this long after its last worker left, so that a worker that reconnects at once changes
+ * nothing.
+ */
 const LINGER_MS = 5_000;
-/** Different queues of all workers. An organization has at most as many as are still free. */
+/** Different queues of all workers. An organization may have at most as many as are still free. */
 const QUEUES_MAX = 40_000;
 
 export class ClaimWaiters {
@@ -63,7 +66,7 @@ export class ClaimWaiters {
     },
   ) {}
 
-  /** Whether the node has room for these queues of one organization; those it asks for already cost nothing. */
+  /** Reports whether the node has room for these queues of one organization. Queues already requested cost nothing. */
   hasRoomFor(orgId: OrgId, queues: readonly QueueKey[]): boolean {
     let fresh = 0;
     for (const key of queues) if (!this.queues.has(queueName(key))) fresh++;
@@ -116,14 +119,14 @@ export class ClaimWaiters {
   }
 
   headChanged(nodeId: string, key: QueueKey, head: QueueHead | null): void {
-    // A late announcement of a queue that is no longer asked for would never be withdrawn.
+    // A late announcement of a queue that is no longer requested would never be withdrawn.
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
     this.heads.set(queue, nodeId, head === null || head.depth === 0 ? null : head);
     if (head !== null) this.offerTo(queue);
   }
 
-  /** A free place for a run that starts on this very node; null when older runs wait or no worker is free. */
+  /** Reserves a free place for a run that starts on this node; null when older runs wait or no worker is free. */
   reserve(key: QueueKey): { workerSession: string; creditId: number } | null {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined || queue.heads.size > 0) return null;
@@ -137,24 +140,24 @@ export class ClaimWaiters {
     return null;
   }
 
-  /** The place was used: the worker gives a new credit when it is free again. False: the offer was given up before. */
+  /** The place was used: the worker sends a new credit when it is free again. False: the offer had expired. */
   used(creditId: number): boolean {
     const settled = this.settle(creditId);
-    // The queue may have announced more runs than the places it could be offered until now.
+    // The queue may have announced more runs than it has been offered places.
     if (settled !== null) this.offerToQueueOf(settled);
     return settled !== null;
   }
 
-  /** A grant came after its offer was given up: it fills a place that counts as free by now. */
+  /** A grant arrived after its offer expired: it fills a place that counts as free by now. */
   filled(session: string): void {
     const worker = this.workers.get(session);
     if (worker !== undefined) worker.free = Math.max(0, worker.free - 1);
   }
 
   /**
-   * The owner had no run for the place: the head it announced is out of date, and it announces again at the end of its
-   * turn. Offered to that head again, the place would come back at once, over and over; if the owner is this node, in
-   * one turn that never ends.
+   * The owner had no run for the place: the head it announced is out of date, and it announces a new one at the end of
+   * its turn. If the place were offered to the same head again, it would come back at once, repeatedly; with this node
+   * as the owner, in one turn that never ends.
    */
   emptyHanded(creditId: number): void {
     const outstanding = this.outstanding.get(creditId);
@@ -164,12 +167,12 @@ export class ClaimWaiters {
     this.returned(creditId);
   }
 
-  /** The place brought nothing. */
+  /** The place brought no run. */
   returned(creditId: number): void {
     const settled = this.settle(creditId);
     if (settled === null) return;
     const worker = this.workers.get(settled.offer.workerSession);
-    // Its worker left: the run it was for waits for another one.
+    // The worker left: its run waits for another worker.
     if (worker === undefined) return this.offerToQueueOf(settled);
     worker.free++;
     this.place(worker);
@@ -180,7 +183,9 @@ export class ClaimWaiters {
     for (const [creditId, { nodeId: to }] of [...this.outstanding]) if (to === nodeId) this.returned(creditId);
   }
 
-  /** Twice a second: places offered too long ago are free again. A grant that comes later is still taken. */
+  /**
+   * Called twice a second: frees places that were offered too long ago. A grant that arrives later is still accepted.
+   */
   sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
     for (const [creditId, { sentAtMs }] of [...this.outstanding]) {
@@ -210,7 +215,7 @@ export class ClaimWaiters {
     if (queue !== undefined) this.offerTo(queue);
   }
 
-  /** A queue may have more runs than offers: workers take turns, the first that was served goes to the end. */
+  /** A queue may have more runs than offers: workers take turns, and a worker that was served goes to the end. */
   private offerTo(queue: ServedQueue): void {
     if (!wantsPlaces(queue)) return;
     for (const session of [...queue.sessions]) {
@@ -264,7 +269,7 @@ export class ClaimWaiters {
   }
 }
 
-/** Runs the node announced that no place was offered for yet. */
+/** Returns the number of announced runs that no place was offered for yet. */
 function roomAt({ queue, nodeId, head }: ToldHead): number {
   return head.depth - (queue.offered.get(nodeId) ?? 0);
 }

@@ -1,10 +1,10 @@
-// The heads that nodes announced, oldest first for each organization: a free place looks through them from the front
-// and takes the first that its worker serves, for any number of methods.
+// The heads that nodes announced, oldest first for each organization: a free place takes the first head that its worker
+// serves, for any number of methods.
 import type { OrgId } from '@methods/base/ids';
 import type { QueueKey } from '../store/run-store.ts';
 import type { QueueHead } from './ready-runs.ts';
 
-/** A queue that some worker of this node serves, or served a moment ago. */
+/** A queue that a worker of this node serves, or served a moment ago. */
 export interface ServedQueue {
   readonly key: QueueKey;
   readonly name: string;
@@ -24,12 +24,12 @@ export interface ToldHead {
 export class HeadsByAge {
   private readonly byOrganization = new Map<string, ToldHead[]>();
 
-  /** Oldest first. Not to be kept: it changes with the next announcement of any node. */
+  /** Oldest first. Do not keep the list: it changes with the next announcement of any node. */
   of(orgId: OrgId): readonly ToldHead[] {
     return this.byOrganization.get(orgId) ?? [];
   }
 
-  /** Null: the node has nothing in this queue. */
+  /** Null: the node has no run in this queue. */
   set(queue: ServedQueue, nodeId: string, head: QueueHead | null): void {
     this.remove(queue, nodeId);
     if (head === null) return;
@@ -56,7 +56,7 @@ export class HeadsByAge {
   }
 }
 
-/** Where it is, or belongs. */
+/** Returns the position at which the entry is, or belongs. */
 function placeOf(list: readonly ToldHead[], told: ToldHead): number {
   let [from, to] = [0, list.length];
   while (from < to) {

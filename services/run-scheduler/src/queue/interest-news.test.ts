@@ -38,7 +38,7 @@ describe('notifications of the queues asked for', () => {
     });
   });
 
-  test('a long list goes out in parts, and the other side keeps exactly its entries', async () => {
+  test('a long list is sent in parts, and the other side keeps exactly its entries', async () => {
     const other = new QueueInterests({
       ready: () =>
         ({
@@ -68,7 +68,7 @@ describe('notifications of the queues asked for', () => {
     assert.equal(kept.size, 0);
   });
 
-  test('for any number of changes, a peer gets one list and then the last one', async () => {
+  test('a peer gets one list and then the last one, for any number of changes', async () => {
     for (let change = 1; change <= 20; change++) {
       interest = queues(change);
       news.changed({ added: queues(change).slice(-1), removed: [] });
@@ -82,7 +82,7 @@ describe('notifications of the queues asked for', () => {
     assert.deepEqual([sent.length, sent[1]?.queues.length], [2, 21]);
   });
 
-  test('the own queues get all changes in order, a part of them a turn', async () => {
+  test("this node's own queues get all changes in order, a part of them a turn", async () => {
     const all = queues(5_000);
     news.changed({ added: all, removed: [] });
     assert.equal(kept.size, 2_000);

@@ -1,12 +1,12 @@
-// Passes on which queues this node's workers serve: to this node's own queues at once, a part of them a turn, and to
-// peers as whole lists in parts, one list at a time and with a pause between, even if workers come and go often.
+// Announces which queues this node's workers serve: to this node's own queues at once, a part of them a turn, and to
+// peers as whole lists in parts, one list at a time with a pause between them, even if workers connect and leave often.
 import type { Clock } from '@methods/base/clock';
 import type { QueueKey } from '../store/queue-key.ts';
 import type { InterestChange } from './claim-waiters.ts';
 
 /** A part is one item of a frame, which ends at 1 MiB. */
 const PART_MAX = 4_000;
-/** Queues taken up in one turn. */
+/** Queues processed in one turn. */
 const TURN_MAX = 2_000;
 const PAUSE_MS = 250;
 
@@ -17,7 +17,7 @@ export interface InterestPart {
 }
 
 export class InterestNews {
-  /** The changes this node's own queues have not got yet. */
+  /** The changes that this node's own queues have not received yet. */
   private waiting: { readonly key: QueueKey; readonly added: boolean }[] = [];
   private readonly sending = new Set<string>();
   private readonly again = new Set<string>();
@@ -28,7 +28,7 @@ export class InterestNews {
       readonly interest: () => QueueKey[];
       readonly changedHere: (change: InterestChange) => void;
       readonly peers: () => readonly string[];
-      /** False: there is no link; the whole list follows when there is one. */
+      /** False: there is no link; the whole list is sent when there is one. */
       readonly send: (peer: string, part: InterestPart) => boolean;
     },
   ) {}
@@ -41,7 +41,7 @@ export class InterestNews {
     for (const peer of this.options.peers()) this.tell(peer);
   }
 
-  /** The whole list, also to a peer that has just connected. */
+  /** Sends the whole list, also to a peer that has just connected. */
   tell(peer: string): void {
     if (this.sending.has(peer)) {
       this.again.add(peer);
@@ -53,7 +53,7 @@ export class InterestNews {
 
   private passOnHere(): void {
     const now = this.waiting.slice(0, TURN_MAX);
-    // In order: a queue may have been asked for, no longer, and again.
+    // In order: a queue may have been requested, released, and requested again.
     for (let from = 0; from < now.length; ) {
       const { added } = now[from] as { added: boolean };
       let to = from;

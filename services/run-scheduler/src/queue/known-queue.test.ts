@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { QueueEntry } from '../store/run-store.ts';
 import { insertInOrder } from './known-queue.ts';
 
-test('entries are kept in order, each run once, and thousands that come in any order are inserted at little cost', () => {
+test('entries are kept in order, each run once, and thousands in any order are inserted at little cost', () => {
   let looks = 0;
   const COUNT = 4_000;
   const entries: QueueEntry[] = [];

@@ -1,4 +1,4 @@
-// A node's view of one queue: some of its oldest entries in order, and where to continue reading.
+// A node's view of one queue: some of its oldest entries in order, and the position at which to continue reading.
 import type { OrgId } from '@methods/base/ids';
 import type { QueueCursor, QueueEntry, QueueKey } from '../store/run-store.ts';
 
@@ -8,21 +8,21 @@ export interface KnownQueue {
   entries: QueueEntry[];
   /** Rows beyond the cursor may exist that are not among the entries. */
   more: boolean;
-  /** Pages only bring entries beyond this. */
+  /** Pages return only entries beyond this. */
   cursor: QueueCursor;
-  /** Queued while a statement was under way, so perhaps not in its result. */
+  /** Queued while a statement was in flight, so its result may lack them. */
   late: QueueEntry[];
   /** In line to be read, or being read. */
   state: 'still' | 'in_line' | 'reading';
-  /** The waiters for the result of the next read. */
+  /** Waiters for the result of the next read. */
   takers: (() => void)[];
   /** The last statement failed; the next recheck tries again. */
   failed: boolean;
-  /** Other nodes may believe that something waits here. */
+  /** Other nodes may believe that a run waits here. */
   told: boolean;
 }
 
-/** A new cursor each time: results of a cursor that was replaced meanwhile no longer count. */
+/** A new cursor each time: the result for a replaced cursor no longer counts. */
 export const atStart = (): QueueCursor => ({ queuedAtMs: 0, runId: '' });
 
 export function newQueue(key: QueueKey): KnownQueue {
@@ -63,11 +63,11 @@ export function beginRead(queue: KnownQueue): QueueCursor {
   return queue.cursor;
 }
 
-/** Each run is there once. Thousands may come that belong before thousands: the place is found by bisection. */
+/** Keeps each run once. Thousands of entries may belong before thousands: bisection finds the place. */
 export function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
   let from = 0;
   let to = entries.length;
-  // Nearly always it is the last one.
+  // Usually it is the last one.
   if (to > 0 && !isAfter(entries[to - 1] as QueueEntry, entry)) from = to;
   while (from < to) {
     const middle = (from + to) >> 1;

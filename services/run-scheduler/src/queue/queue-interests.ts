@@ -1,4 +1,4 @@
-// Which nodes have workers for which queues: an owner announces the heads of only these to them.
+// Tracks which nodes have workers for which queues: an owner announces only the heads of these to them.
 import type { Run } from '../run/run.ts';
 import { type QueueKey, queueOf } from '../store/queue-key.ts';
 import type { InterestChange } from './claim-waiters.ts';
@@ -9,7 +9,7 @@ type Asked = Map<string, QueueKey>;
 
 export class QueueInterests {
   private readonly byNode = new Map<string, Asked>();
-  /** Lists that have come in part. */
+  /** Lists of which only a part has arrived. */
   private readonly parts = new Map<string, Asked>();
 
   constructor(
@@ -21,7 +21,7 @@ export class QueueInterests {
   ) {}
 
   /**
-   * The whole list of the queues a node asks for, or a part of it: `whole` begins a list, `more` means that it
+   * Handles the list of the queues that a node requests, or a part of it: `whole` begins a list, `more` means that it
    * continues.
    */
   peerAsks(nodeId: string, queues: readonly QueueKey[], { whole = true, more = false } = {}): void {
@@ -55,7 +55,7 @@ export class QueueInterests {
     for (const [nodeId, queues] of this.byNode) if (queues.has(name)) this.options.tell(nodeId, key, head);
   }
 
-  /** Why no worker takes a queued run, as far as this node knows; null: a worker may. */
+  /** Returns why no worker takes a queued run, as far as this node knows; null: a worker may. */
   whyQueued(run: Run): 'feature_missing' | 'no_worker' | null {
     if (run.status !== 'queued' || this.isAsked(queueName(queueOf(run.facts)))) return null;
     const { orgId, method, needs } = run.facts;

@@ -1,9 +1,9 @@
-// Schedules the reads of queues: many heads by one statement, one such statement at a time; pages only of queues that a
-// run is taken from, few at a time. So a worker with a thousand methods, and a node that takes a hundred shards, cost a
-// few statements, and organizations take turns at them.
+// Schedules the reads of queues: one statement reads many heads, one such statement runs at a time, and pages are read
+// only of queues that a run is taken from, few at a time. So a worker with a thousand methods, or a node that takes a
+// hundred shards, costs few statements, and organizations take turns.
 import type { OrgId } from '@methods/base/ids';
 
-/** Queues whose heads one statement brings. */
+/** Queues whose heads one statement reads. */
 const HEADS_MAX = 1_000;
 const PAGES_AT_ONCE = 4;
 
@@ -27,7 +27,7 @@ export class QueueReads<Queue extends ReadQueue> {
 
   wantHead(queue: Queue): void {
     this.heads.add(queue);
-    // At the end of the turn: the queues of one worker come together.
+    // At the end of the turn, since the queues of one worker are added together.
     if (!this.headsUnderWay) {
       this.headsUnderWay = true;
       setImmediate(() => void this.nextHeads());
@@ -69,10 +69,7 @@ interface OfOrganization {
   readonly orgId: OrgId;
 }
 
-/**
- * The order in which organizations that wait for the same thing are served: they take turns, and within one the first
- * comes first.
- */
+/** Serves organizations in turn when they wait for the same thing; within an organization, the first comes first. */
 class FairLine<Item extends OfOrganization> {
   private readonly waiting = new Map<string, Set<Item>>();
 
@@ -88,7 +85,7 @@ class FairLine<Item extends OfOrganization> {
     if (own?.delete(item) && own.size === 0) this.waiting.delete(item.orgId);
   }
 
-  /** Takes out at most this many, one of each organization in turn. */
+  /** Removes at most this many, one of each organization in turn. */
   take(itemsMax: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < itemsMax) {
@@ -100,7 +97,7 @@ class FairLine<Item extends OfOrganization> {
         taken.push(item);
         break;
       }
-      // Served last, so last in the next round.
+      // Served last, so it comes last in the next round.
       this.waiting.delete(orgId);
       if (own.size > 0) this.waiting.set(orgId, own);
     }

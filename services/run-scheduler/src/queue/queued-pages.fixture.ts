@@ -1,4 +1,4 @@
-// The queue's rows in memory, in place of the store's statements: a test decides when one arrives or fails.
+// The queue's rows in memory, in place of the store's statements: a test decides when a statement returns or fails.
 import type { OrgId } from '@methods/base/ids';
 import type { QueueCursor, QueueEntry, QueueKey, QueueStretch, RunStore } from '../store/run-store.ts';
 
@@ -10,14 +10,14 @@ interface AskedPage {
 
 export class QueuedPages {
   rows: QueueEntry[] = [];
-  /** Statements that were sent and have not arrived; only while `held`. */
+  /** Statements that were sent and have not returned; only while `held`. */
   readonly asked: AskedPage[] = [];
   held = false;
   pagesRead = 0;
   /** How many queues each statement for heads was for. */
   readonly headsRead: number[] = [];
   atOnceMax = 0;
-  /** Queues that have no rows, in spite of `rows`. */
+  /** Queues that return no rows, in spite of `rows`. */
   emptyFor: (key: QueueKey) => boolean = () => false;
   /** Rows one statement looks at, of any shard. */
   stretchMax = 4_096;
@@ -51,7 +51,7 @@ export class QueuedPages {
     return { entries, end: rows.length === this.stretchMax ? (rows.at(-1) ?? null) : null };
   }
 
-  /** Rows are copied when the statement is sent, as its snapshot does. */
+  /** Copies the rows when the statement is sent, like its snapshot. */
   private async statement<Result>({ orgId }: QueueKey, read: () => Result): Promise<Result> {
     this.atOnceMax = Math.max(this.atOnceMax, ++this.atOnce);
     try {

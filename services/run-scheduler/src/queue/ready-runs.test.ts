@@ -55,14 +55,14 @@ describe('heads of queues', () => {
     assert.deepEqual([await ready.take(key), pages.pagesRead], [null, 0]);
   });
 
-  test('waiting runs are announced, oldest first, and come out in that order', async () => {
+  test('waiting runs are announced, oldest first, and taken in that order', async () => {
     pages.rows = [entry(3), entry(1), entry(2)];
     await loaded();
     assert.deepEqual(announced, [{ depth: 1, queuedAtMs: 1, runId: entry(1).runId }]);
     assert.deepEqual(await takeAll(), [1, 2, 3]);
   });
 
-  test('a queue longer than a page comes out whole, in order, page by page', async () => {
+  test('a queue longer than a page is taken whole and in order, page by page', async () => {
     pages.rows = Array.from({ length: 1_000 }, (_, i) => entry(i));
     await loaded();
     const inOrder = pages.rows.map((row) => row.queuedAtMs);
@@ -80,7 +80,7 @@ describe('heads of queues', () => {
     assert.equal(pages.pagesRead, 1);
   });
 
-  test('a run that is in the page and also announced comes out once', async () => {
+  test('a run that is in the page and also announced is taken once', async () => {
     pages.rows = [entry(10)];
     await loaded();
     ready.added(key, entry(10));
@@ -99,7 +99,7 @@ describe('heads of queues', () => {
     assert.deepEqual(await takeAll(), [1]);
   });
 
-  test('a run committed late, older than the page that is here, is not left out of a queue that never empties', async () => {
+  test('a run committed late, older than the present page, is not omitted from a queue that never empties', async () => {
     pages.rows = Array.from({ length: 600 }, (_, i) => entry(10 + i));
     await loaded();
     pages.rows.push(entry(5));
@@ -107,7 +107,7 @@ describe('heads of queues', () => {
     assert.equal((await ready.take(key))?.queuedAtMs, 5);
   });
 
-  test('a run committed while a page is read, older than its end and not in it, is not left out', async () => {
+  test("a run committed while a page is read, older than the page's end and not in it, is not omitted", async () => {
     pages.rows = Array.from({ length: 600 }, (_, i) => entry(10 + i));
     await loaded();
     pages.held = true;
@@ -120,7 +120,7 @@ describe('heads of queues', () => {
     assert.deepEqual(taken, [10, 11, 11.5]);
   });
 
-  test('queues with waiting runs are announced repeatedly, others not', async () => {
+  test('queues with waiting runs are announced repeatedly, others are not', async () => {
     pages.rows = [entry(1)];
     await loaded();
     ready.wanted({ ...key, method: 'wf_empty' });
@@ -155,7 +155,7 @@ describe('heads of queues', () => {
     assert.deepEqual(await takeAll(), [1, 100]);
   });
 
-  test('when shards go, their runs go', async () => {
+  test('when shards are lost, their runs are removed', async () => {
     pages.rows = [entry(1, 0), entry(2, 7)];
     owned = [0, 7];
     await loaded();
@@ -165,7 +165,7 @@ describe('heads of queues', () => {
     assert.deepEqual(await takeAll(), [2]);
   });
 
-  test('heads and pages that could not be read are read at the next look, those of all queues', async () => {
+  test('heads and pages that could not be read are read at the next check, for all queues', async () => {
     pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
     pages.held = true;
     const queues = Array.from({ length: 3_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
@@ -189,7 +189,7 @@ describe('heads of queues', () => {
     assert.equal((await ready.take(first))?.queuedAtMs, 1);
   });
 
-  test('a run whose wake-up was lost is found by the look at empty queues', async () => {
+  test('a run whose wake-up was lost is found by the check of empty queues', async () => {
     await loaded();
     assert.equal(ready.isEmpty(key), true);
     pages.rows = [entry(1)];
@@ -198,7 +198,7 @@ describe('heads of queues', () => {
     assert.equal(ready.isEmpty(key), false);
   });
 
-  test('the look at empty queues costs one statement, and queues that are empty are not read', async () => {
+  test('the check of empty queues costs one statement, and empty queues are not read', async () => {
     const other = { orgId: 'org_b' as const, method: 'wf_b' as const };
     pages.emptyFor = ({ orgId }) => orgId === other.orgId;
     ready.wanted(other);
@@ -210,7 +210,7 @@ describe('heads of queues', () => {
     assert.deepEqual([pages.headsRead, pages.pagesRead], [[2, 2, 1], 0]);
   });
 
-  test('a look at empty queues that fails is made again', async () => {
+  test('a check of empty queues that fails is repeated', async () => {
     await loaded();
     pages.rows = [entry(1)];
     pages.held = true;
@@ -231,7 +231,7 @@ describe('heads of queues', () => {
     assert.equal(announced.at(-1), null);
   });
 
-  test('a queue that is no longer wanted is removed, and the result of its statement in flight ignored', async () => {
+  test('a queue that is no longer requested is removed, and the result of its statement in flight ignored', async () => {
     pages.rows = [entry(1)];
     pages.held = true;
     ready.wanted(key);
@@ -261,7 +261,7 @@ describe('heads of queues', () => {
     assert.deepEqual([pages.headsRead.length, pages.atOnceMax, pages.pagesRead], [16, 1, 0]);
   });
 
-  test('empty queues are rechecked and heads announced a bounded number at a time, and all have their turn', async () => {
+  test('empty queues are rechecked and heads announced a bounded number at a time, and all get their turn', async () => {
     const queues = Array.from({ length: 5_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     for (const queue of queues) ready.wanted(queue);
     await until('all are read', () => queues.every((queue) => ready.isEmpty(queue)));
@@ -282,7 +282,7 @@ describe('heads of queues', () => {
     }
   });
 
-  test('pages are read few at a time, and an organization with many queues lets another one have its turn', async () => {
+  test('pages are read few at a time, and an organization with many queues gives another one its turn', async () => {
     pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
     const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     const other = { orgId: 'org_b' as const, method: 'wf_b' as const };
@@ -319,7 +319,7 @@ describe('heads of queues', () => {
     assert.equal((await ready.take(key))?.queuedAtMs, 96);
   });
 
-  test('of thousands before all known entries only few are kept in memory, and they come out in order', async () => {
+  test('only few of thousands of runs before all known entries are kept in memory, and all are taken in order', async () => {
     pages.rows = [entry(5_001)];
     await loaded();
     for (let n = 5_000; n > 0; n--) {

@@ -1,6 +1,6 @@
 // The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned here,
-// for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides. Only the oldest
-// run of a queue is known until a worker takes it; only then a page of it is read.
+// for queues that a connected worker requests. It finds a run to offer and never decides; the row decides. Only the
+// oldest run of a queue is known until a worker takes it; only then a page of the queue is read.
 import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { queuePlaceMs } from '../run/queue-place.ts';
@@ -29,18 +29,18 @@ export interface QueueHead {
 
 const PAGE = 256;
 const ENTRIES_MAX = 50_000;
-/** Per queue: runs that wake in thousands keep their old places, and each would move all behind it. */
+/** Per queue: runs that wake in thousands keep their old places, and each would shift all entries behind it. */
 const QUEUE_ENTRIES_MAX = 2_048;
-/** A page is fetched before the head runs dry. */
+/** A page is read when fewer entries remain. */
 const LOW = 64;
-/** Queues that one recheck looks at, and that one round announces: the others have their turn in the next. */
+/** Queues that one recheck looks at, and that one round announces: the others follow in the next. */
 const RECHECKED_MAX = 2_000;
 const TOLD_MAX = 2_000;
-/** A queue with many runs of other nodes before any of this one is searched only by every nth recheck. */
+/** A queue with many runs of other nodes before the first of this one is searched only by every nth recheck. */
 const WALK_EVERY = 12;
 /** Pages that one free place waits for. */
 const READS_MAX = 4;
-/** Runs queued while one page is read; beyond this the queue is read again. */
+/** Runs queued while one page is read; with more of them the queue is read again. */
 const LATE_MAX = 1_000;
 export class ReadyRuns {
   private readonly queues = new Map<string, KnownQueue>();
@@ -65,7 +65,7 @@ export class ReadyRuns {
     },
   ) {}
 
-  /** Some node has workers for this queue: from now on its head is kept. */
+  /** A node has workers for this queue: its head is kept from now on. */
   wanted(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue !== undefined) return this.touch(queue);
@@ -74,7 +74,7 @@ export class ReadyRuns {
     this.read(fresh);
   }
 
-  /** No node asks for this queue any more. */
+  /** No node requests this queue any more. */
   unwanted(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
@@ -101,7 +101,7 @@ export class ReadyRuns {
       return;
     }
     const full = queue.more || queue.entries.length >= PAGE || this.entryCount >= ENTRIES_MAX;
-    // Commits do not come in the order of their times: an entry older than the last page is in no later page.
+    // Commits do not happen in the order of their times: an entry older than the last page is in no later page.
     if (full && isAfter(entry, queue.cursor)) {
       queue.more = true;
       if (queue.entries.length === 0) this.read(queue);
@@ -119,14 +119,14 @@ export class ReadyRuns {
     return queue !== undefined && queue.entries.length === 0 && !queue.more && queue.state === 'still';
   }
 
-  /** The oldest entry, taken out; null when the queue is empty. */
+  /** Takes out the oldest entry; null when the queue is empty. */
   async take(key: QueueKey): Promise<QueueEntry | null> {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return null;
-    // Asked last, dropped last.
+    // Requested last, dropped last.
     this.queues.delete(queueName(key));
     this.queues.set(queueName(key), queue);
-    // One page brings the next runs, unless others take them first or other nodes' runs come before them.
+    // One page is usually enough, unless other workers take its runs or runs of other nodes come before them.
     for (let reads = 0; reads < READS_MAX && isUnknown(queue); reads++) {
       await this.nextRead(queue);
       if (queue.failed || !this.isKept(queue)) break;
@@ -140,12 +140,12 @@ export class ReadyRuns {
     return entry;
   }
 
-  /** Shards came or went: the known entries of any queue may be wrong. */
+  /** Shards were taken or lost: the known entries of any queue may be wrong. */
   reset(): void {
     for (const queue of this.queues.values()) this.restart(queue);
   }
 
-  /** Announces the head at the end of this turn, changed or not. */
+  /** Announces the head at the end of this turn, even if it is unchanged. */
   tellAgain(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
@@ -153,14 +153,14 @@ export class ReadyRuns {
     this.touch(queue);
   }
 
-  /** Announces queues with waiting runs, a bounded number a round, in turn. */
+  /** Announces queues with waiting runs, a bounded number in each round, in turn. */
   tellHeads(): void {
     const turn = this.inTurn(this.tellFrom, TOLD_MAX);
     this.tellFrom = turn.next;
     for (const queue of turn.queues) if (queue.entries.length > 0) this.touch(queue);
   }
 
-  /** Looks once more at queues that seem empty, many by one statement and in turn: the answer to a lost wake-up. */
+  /** Rechecks queues that seem empty, many by one statement and in turn: compensates for a lost wake-up. */
   async recheckEmpty(): Promise<void> {
     if (this.rechecking) return;
     this.rechecking = true;
@@ -218,7 +218,7 @@ export class ReadyRuns {
     this.read(queue);
   }
 
-  /** A page if there is a waiter for it, or a part of the queue was searched in vain; else its head. */
+  /** Reads a page if a caller waits for it, or if a part of the queue was searched in vain; else only the head. */
   private read(queue: KnownQueue): void {
     if (queue.takers.length > 0 || queue.cursor.runId !== '') return this.readPageOf(queue);
     if (queue.state !== 'still') return;
@@ -264,7 +264,7 @@ export class ReadyRuns {
 
   private brought(queue: KnownQueue, from: QueueCursor, stretch: QueueStretch | null): void {
     if (this.isKept(queue)) {
-      // Shards came or went meanwhile: then the result no longer counts, and all is read again.
+      // If shards were taken or lost meanwhile, the result no longer counts and everything is read again.
       if (queue.cursor === from && stretch !== null) {
         this.insert(queue, stretch.entries);
         const last = stretch.entries.at(-1);
@@ -292,7 +292,7 @@ export class ReadyRuns {
     for (const taker of takers) taker();
     if (!this.isKept(queue)) return;
     this.touch(queue);
-    // The searched part has no run of this node, or runs were added meanwhile that may be behind it.
+    // The searched part has no run of this node, or runs behind it may have been added meanwhile.
     if (queue.more && queue.entries.length === 0 && !queue.failed) this.read(queue);
   }
 
@@ -314,7 +314,7 @@ export class ReadyRuns {
     }
   }
 
-  /** Keeps this many of its oldest entries; pages bring the rest. */
+  /** Keeps this many of the oldest entries; pages return the rest. */
   private cut(queue: KnownQueue, entries: number): void {
     const last = queue.entries[entries - 1];
     if (last === undefined) return;
@@ -334,7 +334,7 @@ export class ReadyRuns {
     this.changed.clear();
     for (const name of names) {
       const queue = this.queues.get(name);
-      // During the read, the earlier announcement is the best one.
+      // During a read, the earlier announcement remains the best one.
       if (queue === undefined || (isUnknown(queue) && !queue.failed)) continue;
       const head = this.headOf(queue.key);
       // A queue that was always empty needs no announcement.

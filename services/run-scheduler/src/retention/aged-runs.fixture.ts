@@ -19,7 +19,10 @@ export const ENDED: readonly RunCommand[] = [
   succeed('t1', 3),
 ];
 
-/** As if it was started this many days ago and its commands came then, or `endedDays` ago; its events are sent. */
+/**
+ * Stores a run as if it was started this many days ago and its commands came then, or `endedDays` ago; its events are
+ * sent.
+ */
 export async function agedRun(
   db: TestStore,
   days: number,
@@ -59,7 +62,7 @@ export async function folderOf(db: TestStore, { facts }: Pick<Run, 'facts'>): Pr
     values (${folderId}, ${facts.orgId}, 0, 'x')`;
 }
 
-/** Answers with its days, or that it has no such organization. Comes back on the port it had. */
+/** Returns its days, or that it has no such organization. Restarts on the port it had. */
 export class SettingsStandIn {
   readonly days = new Map<string, number>();
   asked = 0;

@@ -4,7 +4,7 @@ import { createLogger } from '@methods/logging/logger';
 import type { FolderPlace } from '../store/run-folder-store.ts';
 import { FolderSweep } from './folder-sweep.ts';
 
-test('a sweep that fails is logged, and the next one continues where it ended', async () => {
+test('a sweep that fails is logged, and the next one continues at its position', async () => {
   const lines: string[] = [];
   const logger = createLogger({ name: 'test', destination: { write: (line) => lines.push(line) } });
   const begun: number[] = [];

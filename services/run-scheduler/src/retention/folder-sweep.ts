@@ -1,5 +1,5 @@
-// Deletes what no run names, page by page: run folders from the oldest on, each checked once when it is a day old and
-// again after this node has restarted; and files that callers sent, when their time is over.
+// Deletes files that no run names, page by page: run folders from the oldest on, each checked once when it is a day old
+// and again after this node has restarted; and expired files of callers.
 import type { Logger } from '@methods/logging/logger';
 import type { FileStore } from '../store/file-store.ts';
 import type { FolderPlace, RunFolderStore } from '../store/run-folder-store.ts';
@@ -16,7 +16,7 @@ export class FolderSweep {
     },
   ) {}
 
-  /** Called on a coarse tick; continues where the last one ended or failed. */
+  /** Called on a coarse tick; continues where the last sweep ended or failed. */
   async sweep(): Promise<void> {
     if (this.sweeping) return;
     this.sweeping = true;

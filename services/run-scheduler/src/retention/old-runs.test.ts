@@ -79,7 +79,7 @@ describe('runs whose retention is over', () => {
     assert.equal((await old.delete(0, EPOCH, [aged(run, 29)])).runs, 1);
   });
 
-  test('are never unfinished ones', async () => {
+  test('are never unfinished', async () => {
     const unfinished = [
       await agedRun(db, 4_000, []),
       await agedRun(db, 4_000, [claim('t1')]),
@@ -110,7 +110,7 @@ describe('runs whose retention is over', () => {
     assert.equal((await old.delete(0, EPOCH, [aged(unsent)])).runs, 1);
   });
 
-  test('stay when the shard has another epoch, when they are of another shard, and when the organization is another', async () => {
+  test('are kept if the shard has another epoch, or if they belong to another shard or organization', async () => {
     const run = await agedRun(db, 31);
     assert.deepEqual(
       { ...(await old.delete(0, EPOCH + 1, [aged(run)])) },
@@ -123,7 +123,7 @@ describe('runs whose retention is over', () => {
     assert.equal((await old.delete(0, EPOCH, [aged(run)])).runs, 1);
   });
 
-  test('are not deleted by an owner whose shard is just being taken', async () => {
+  test('are not deleted by an owner that is just taking the shard', async () => {
     const run = await agedRun(db, 31);
     let deleting: Promise<{ held: boolean; runs: number }> | undefined;
     await db.sql.begin(async (taker) => {
@@ -170,7 +170,7 @@ describe('runs whose retention is over', () => {
     });
   }
 
-  /** The plan it has on the connection of the deletion. */
+  /** Returns the plan of the query on the connection of the deletion. */
   async function explained(query: string, types: string, values: readonly string[]): Promise<string> {
     return await db.sql.begin(async (tx) => {
       for (const [name, value] of Object.entries(writerSettings)) await tx.unsafe(`set local ${name} = '${value}'`);

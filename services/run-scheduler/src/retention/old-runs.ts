@@ -1,5 +1,5 @@
-// Runs whose time is over, in Postgres: found by their ids, which begin with the shard and the time of their start, and
-// deleted by one statement that holds the shard's epoch as every write of runs does.
+// Runs whose retention is over, in Postgres: found by their ids, which begin with the shard and the time of their
+// start, and deleted by one statement that holds the shard's epoch, as every write of runs does.
 import { type OrgId, type RunId, runIdBound } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
@@ -11,7 +11,7 @@ export interface RunKey {
 }
 
 export interface AgedRun extends RunKey {
-  /** Days since its end after which it goes. */
+  /** Days after its end at which it is deleted. */
   readonly keptDays: number;
 }
 
@@ -23,7 +23,7 @@ export interface Deleted {
   readonly folders: number;
 }
 
-// Only the ids, which the key's index has: skipping a run that is kept does not read its row.
+// Selects only the ids, which the key's index has: skipping a run that is kept does not read its row.
 export const pageQuery = `select run_id, org_id from scheduler.runs
   where (run_id, org_id) > ($1, $2) and run_id < $3 order by run_id, org_id limit $4`;
 
@@ -62,13 +62,13 @@ export const deleteQuery = `with held as materialized (
 export class OldRuns {
   constructor(
     private readonly options: {
-      /** With the planner's settings of the writing connection: plans made on young tables are bad for full ones. */
+      /** With the planner settings of the writing connection: plans made on young tables are bad for full ones. */
       readonly sql: Sql;
       readonly deadlineMs: number;
     },
   ) {}
 
-  /** The shard's next runs after one of them that were started before `beforeMs`, oldest first. */
+  /** Returns the shard's next runs after `after` that were started before `beforeMs`, oldest first. */
   async page(shard: number, after: RunKey | null, beforeMs: number, limit: number): Promise<RunKey[]> {
     const { runId, orgId } = after ?? { runId: runIdBound(shard, 0), orgId: '' };
     const rows = await this.run<{ run_id: RunId; org_id: OrgId }>(pageQuery, [
@@ -81,8 +81,8 @@ export class OldRuns {
   }
 
   /**
-   * Deletes those of the shard's runs that are finished, old enough by the database's clock, and have no event that is
-   * still to be sent, with their steps and folders.
+   * Deletes those of the shard's runs that are finished, old enough by the database's clock, and have no unsent event,
+   * with their steps and folders.
    */
   async delete(shard: number, epoch: number, runs: readonly AgedRun[]): Promise<Deleted> {
     const [row] = await this.run<Deleted>(deleteQuery, [

@@ -114,7 +114,7 @@ describe('the sweep of old runs', () => {
     await until('it is gone', async () => (await ids()).length === 0);
   });
 
-  test('deletes nothing of shards that have another owner, known or not', async () => {
+  test('deletes nothing in shards that have another owner, whether that is known or not', async () => {
     const taken = await agedRun(db, 31, ENDED, { shard: 1 });
     const lost = await agedRun(db, 31, ENDED, { shard: 2 });
     await agedRun(db, 31, ENDED, { shard: 3 });
@@ -136,7 +136,7 @@ describe('the sweep of old runs', () => {
     assert.deepEqual(await ids(), idsOf(runs.slice(1)));
   });
 
-  test('deleted runs are gone everywhere, and their idempotency key is free', async () => {
+  test('deleted runs are gone everywhere, and their idempotency keys are free', async () => {
     const run = await agedRun(db, 31);
     const { runId, orgId, idempotencyHash, requestDigest } = run.facts;
     const late = await node.tell(run, cancel);
@@ -152,7 +152,7 @@ describe('the sweep of old runs', () => {
     assert.ok(started.kind === 'started' && started.run.facts.runId !== runId);
   });
 
-  test('begins again after a while, with the runs that have become old meanwhile', async () => {
+  test('begins again after a while, with the runs that have become old since', async () => {
     sweep.start();
     for (let i = 0; i < 2; i++) {
       await agedRun(db, 31);

@@ -11,7 +11,9 @@ import type { AgedRun, OldRuns, RunKey } from './old-runs.ts';
 const DAY_MS = 86_400_000;
 const PAGE_RUNS = 500;
 const DELETED_MAX = 200;
-/** A statement this long deletes half as many the next time: a run may have thousands of steps, or a large folder. */
+/**
+ * If a statement takes longer, the next one deletes half as many: a run may have thousands of steps, or a large folder.
+ */
 const LONG_MS = 100;
 const PAUSE_MS = 50;
 /** After a deletion the pause is this many times its length. */
@@ -31,7 +33,7 @@ export interface RetentionSweepOptions {
   readonly logger: Logger;
 }
 
-/** One walk over the shards that were owned at its beginning. */
+/** One walk over the shards owned at its beginning. */
 interface Walk {
   /** The first is being walked. */
   readonly shards: number[];
@@ -53,7 +55,7 @@ export class RetentionSweep implements Stoppable {
     this.later(this.options.sweepMs * this.options.random());
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no statement is in flight any more. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();
@@ -83,7 +85,7 @@ export class RetentionSweep implements Stoppable {
     }
   }
 
-  /** One page of one shard: how long its deletion took, in ms. */
+  /** Processes one page of one shard; returns how long its deletion took, in ms. */
   private async step(walk: Walk): Promise<number> {
     const { runs, retention, databaseClock, epochOf } = this.options;
     const [shard] = walk.shards;
@@ -103,7 +105,7 @@ export class RetentionSweep implements Stoppable {
     return tookMs;
   }
 
-  /** Null when the shard has another owner. */
+  /** Returns null when the shard has another owner. */
   private async delete(walk: Walk, shard: number, chosen: readonly AgedRun[]): Promise<number | null> {
     if (chosen.length === 0) return 0;
     const epoch = this.options.epochOf(shard);
@@ -126,7 +128,7 @@ export class RetentionSweep implements Stoppable {
   }
 }
 
-/** Those that were started before their organization's retention began; the deletion checks their end. */
+/** Returns the runs that were started before their organization's retention began; the deletion checks their end. */
 function oldOf(page: readonly RunKey[], shard: number, days: ReadonlyMap<OrgId, number>, nowMs: number): AgedRun[] {
   return page.flatMap((run) => {
     const keptDays = days.get(run.orgId);

@@ -26,7 +26,7 @@ function checks(
 
 const saved = async () => ({ versionId: 'ver_1' as const, source: SOURCE, calls: {} });
 
-test('an answer that a check refuses gets its sentence', async () => {
+test('an answer that a check refuses gets the sentence of the check', async () => {
   assert.deepEqual(await checks(saved).refusals('org_a', WHERE, '{"ok":false}'), ['It is a yes']);
   assert.deepEqual(await checks(saved).refusals('org_a', WHERE, '{"ok":true}'), []);
 });

@@ -105,7 +105,7 @@ describe('answers', () => {
     return (await db.load(run.facts.runId))?.answer;
   }
 
-  test('an answer is kept with its defaults and the question it answers', async () => {
+  test('an answer is stored with its defaults and the question it answers', async () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true }));
     const answer = await given(run);
@@ -119,7 +119,7 @@ describe('answers', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
   });
 
-  test('an answer that a check refuses gets its sentence, and the question stays open for a better one', async () => {
+  test('an answer that a check refuses gets the sentence of the check, and the question stays open for a better one', async () => {
     const run = await node.running();
     const form = { ...FORM, properties: { ...FORM.properties, pieces: { type: 'integer' } } };
     const scopeJson = JSON.stringify({ inputs: { most: 5 }, steps: { order: { total: 3 } } });
@@ -188,7 +188,7 @@ describe('answers', () => {
     assert.deepEqual(JSON.parse((await given(run))?.answerJson ?? ''), { texts });
   });
 
-  test('a stored form that refers to itself costs at most one turn', async () => {
+  test('checking against a stored form that refers to itself costs at most one turn', async () => {
     const self = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
     const run = await asks(await node.running(), 'q_1', 1, { $defs: { self }, $ref: '#/$defs/self' });
     const before = process.cpuUsage();
@@ -207,12 +207,12 @@ describe('answers', () => {
     assert.equal((await db.load(run.facts.runId))?.revision, run.revision + 1);
   });
 
-  test('an answer to another question than the open one is refused', async () => {
+  test('an answer to a question other than the open one is refused', async () => {
     const run = await waiting();
     await assert.rejects(answers.answer(request(run, { ok: true }, { questionId: 'q_0' })), code('question_changed'));
   });
 
-  test('a value checked against no form never answers a question asked while it was on its way', async () => {
+  test('a value checked against no form never answers a question asked meanwhile', async () => {
     const run = await node.running();
     meanwhile = () => asks(run, 'q_1');
     await assert.rejects(answers.answer(request(run, { nonsense: 1 })), code('question_changed'));
@@ -247,7 +247,7 @@ describe('answers', () => {
     assert.equal(await given(run), null);
   });
 
-  test('a cancelled run takes no answer', async () => {
+  test('a cancelled run accepts no answer', async () => {
     const run = await waiting();
     await node.tell(run, cancel);
     await assert.rejects(answers.answer(request(run, { ok: true })), code('run_not_waiting'));

@@ -24,8 +24,8 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const COMMENT_CHARACTERS_MAX = 2_000;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
- * Stamped when no question is open: the run may ask while the answer is on its way, and a value that was checked
- * against no form must not answer that question. It can only repeat the last answer.
+ * Replaces for the id when no question is open: the run may ask while the answer is on its way, and a value that was
+ * checked against no form must not answer that question. It can only repeat the last answer.
  */
 const NO_QUESTION = 'q_none';
 
@@ -51,7 +51,7 @@ export class AnswerRuns {
     const named = request.questionId === '' ? null : request.questionId;
     const fits = open !== null && (named === null || named === open.id);
     const by = partyOf(request.actor);
-    // The rules decide once more: the people may change until then.
+    // The rules decide again: the people may change until then.
     if (fits && !mayAnswer(run.facts, open, by)) throw new ServiceError('not_an_answerer');
     const questionId = fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION);
     const answerJson = fits ? await this.checked(request, open, answer) : request.answerJson;
@@ -139,7 +139,7 @@ export class CompiledForms {
 }
 
 /**
- * Judges an answer by the `ensure` checks of its question when it is given, using the version's saved source. An answer
+ * Judges an answer by the `ensure` checks of its question when it is given, with the version's saved source. An answer
  * that cannot be judged now is left to the worker, which asks again instead of failing the run.
  */
 export class AnswerChecks {

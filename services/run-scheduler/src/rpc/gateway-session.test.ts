@@ -82,7 +82,7 @@ describe("a gateway's calls", () => {
 
   const pushes = () => got.filter((item) => item.callId === 0).length;
 
-  test('a start is wanted until its time is up or its gateway has gone', async () => {
+  test('a start is wanted until its time has passed or its gateway has gone', async () => {
     const wanted: (() => boolean)[] = [];
     start = async (_request, _deadlineMs, _onId, isWanted) => {
       wanted.push(isWanted);

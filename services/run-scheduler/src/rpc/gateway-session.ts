@@ -1,4 +1,4 @@
-// One gateway's stream: calls arrive as items, replies and pushed views leave as items, and each succeeds or fails by
+// One gateway's stream: calls arrive as items; replies and pushed views are sent as items. Each succeeds or fails by
 // itself.
 import type { OrgId, RunId } from '@methods/base/ids';
 import { toErrorDetail } from '@methods/errors/error-detail';
@@ -36,7 +36,7 @@ export interface GatewayServices {
   readonly followers: OrganizationFollowers;
   readonly interests: Pick<QueueInterests, 'whyQueued'>;
   readonly lists: Pick<RunLists, 'page'>;
-  /** Here, or on a peer that owns shards. */
+  /** Starts a run here, or on a peer that owns shards. */
   readonly start: (
     request: StartRun,
     deadlineMs: number,
@@ -50,11 +50,11 @@ export interface GatewayServices {
 interface Reply {
   readonly view: RunViewMessage;
   readonly replayed: boolean;
-  /** In the reply to an answer: the run's next rest is pushed. */
+  /** In the reply to an answer: the run's next rest will be pushed. */
   readonly watched?: boolean;
 }
 
-/** While the gateway has this much unread, it gets no news of organizations: replies come first. */
+/** While the gateway has this much unread, it gets no news of organizations: replies have priority. */
 const NEWS_UNREAD_BYTES_MAX = 4 << 20;
 
 export class GatewaySession implements ViewReceiver, NewsReceiver {
@@ -91,7 +91,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
     return this.out.send(value.orgId ?? '', item) === 'sent';
   }
 
-  /** One more large run of an organization that has too many in flight is left to its gateway's next request. */
+  /** A large run of an organization that has too many in flight is left to its gateway's next request. */
   push(view: RunViewMessage, orgId: OrgId): void {
     this.out.send(orgId, { callId: 0, item: { case: 'push', value: view } });
   }
@@ -123,7 +123,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
   private reply({ callId, item: asked }: GatewayItem, item: NonNullable<NodeItemInit['item']>): void {
     const orgId = asked.value !== undefined && 'orgId' in asked.value ? asked.value.orgId : '';
     if (this.out.send(orgId, { callId, item }) !== 'full') return;
-    // The change happened and is reported in any case.
+    // The change happened, so it is reported in any case.
     const isChange = asked.case === 'start' || asked.case === 'answer' || asked.case === 'cancel';
     if (isChange && this.out.send('', { callId, item }) !== 'full') return;
     throw new ServiceError('rate_limited', 'Too many large runs of the organization are being read.', {
@@ -147,11 +147,11 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
       case 'lookup':
         return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
-        // Watches before it reads: a change between the two is pushed, not missed.
+        // Watches before reading: a change between the two is pushed, not missed.
         const { runId, orgId, steps, knownRevision } = item.value;
         const isNew = watchers.watch(orgId, runId, this, steps);
-        // A run that is not at rest gives its watcher nothing yet, so the actor's state is enough, even if another node
-        // has taken the run and this one has not noticed.
+        // The watcher of a run that is not at rest needs nothing yet, so the actor's state is enough, even if another
+        // node has taken the run unnoticed.
         const known = steps ? null : actors.resident({ runId, orgId });
         if (known !== null && !isAtRest(known)) return plain(this.view(known));
         try {
@@ -182,8 +182,8 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
   }
 
   /**
-   * A gateway with a caller that waits, or waited for the run before, usually needs the next rest too: it gets it
-   * without another call.
+   * If a caller of the gateway waits, or waited for the run before, the gateway usually needs the next rest too: it
+   * gets it without another call.
    */
   private async answerRun(request: AnswerRun, watch: boolean): Promise<Reply> {
     const { watchers, answers } = this.services;
@@ -191,7 +191,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
     const place = watch ? watchers.answeredBy(orgId, runId, this) : 'full';
     try {
       const view = await answers.answer(request);
-      // A repeated answer: the run is at rest already, and may never be again.
+      // A repeated answer: the run is at rest already, and may stay so.
       const rests = isViewAtRest(view);
       if (rests && place === 'new') watchers.unwatch(runId, this);
       return { view, replayed: false, watched: !rests && place !== 'full' };
@@ -228,7 +228,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
   }
 }
 
-/** A gateway that has this revision needs no more of it. */
+/** A gateway that has this revision needs no more of the run. */
 function unchanged(runId: RunId, revision: number): RunViewMessage {
   return { runId, revision };
 }

@@ -15,7 +15,7 @@ export async function getRun(actors: RunActors, request: { orgId: OrgId; runId: 
   return run;
 }
 
-/** get_start: returns a run's start, for another start like it. The new run has its own key and id. */
+/** get_start: returns a run's start, for another start like it. The new run gets its own key and id. */
 export async function getStart(actors: RunActors, request: GetStart): Promise<MessageInitShape<typeof StartRunSchema>> {
   const { facts } = await getRun(actors, request);
   return {

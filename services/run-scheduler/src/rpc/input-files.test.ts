@@ -88,7 +88,7 @@ describe('files that callers send', () => {
     assert.deepEqual(await all(files.ofRun(run, file.fileId)), [{ file }]);
   });
 
-  test('that break off, or exceed the announced size, leave nothing', async () => {
+  test('leave nothing if they break off or exceed the announced size', async () => {
     async function* broken() {
       for await (const request of sent(['x'.repeat(300_000)])) if (!request.last) yield request;
       throw new Error('the sender is gone');
@@ -198,7 +198,7 @@ describe('files that callers send', () => {
     assert.deepEqual(await share(), { bytes: 0, files: 10_000 });
   });
 
-  test('are swept ten at a time, without a look at those that are not due', async () => {
+  test('are swept ten at a time, without reading those that are not due', async () => {
     await db.sql`
       insert into scheduler.files (file_id, org_id, owner, name, media_type, bytes, sha256, expires_at_ms, look_at_ms)
       select 'file_' || n, 'org_a', 'key_a', 'a', 'a/b', 1, 'x', at, at
@@ -217,7 +217,7 @@ describe('files that callers send', () => {
     ]);
   });
 
-  test('with the same key and content are one, with other content a conflict, and a key ends with its file', async () => {
+  test('with the same key and content are stored once, with other content they conflict, and a key expires with its file', async () => {
     const idempotencyHash = randomBytes(32);
     const first = await put(['hello'], { idempotencyHash });
     const again = await put(['hel', 'lo'], { idempotencyHash });

@@ -1,5 +1,5 @@
-// put_file, find_files, delete_file and the files of a run: what callers send for the inputs of runs. A file is hashed
-// and stored while it arrives; at most one row of it is in memory here.
+// put_file, find_files, delete_file and the files of a run: files that callers send for the inputs of runs. A file is
+// hashed and stored while it arrives; at most one row of it is in memory here.
 import { createHash } from 'node:crypto';
 import { type FileId, newId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -60,14 +60,15 @@ export class InputFiles {
   }
 
   /**
-   * Called before a run is committed: keeps its files as long as the run. False: one of them may no longer be named.
+   * Keeps the run's files as long as the run; called before the run is committed. False: one of them may no longer be
+   * named.
    */
   async keepFor(run: { orgId: OrgId; runId: RunId }, files: NonNullable<StartRun['files']>): Promise<boolean> {
     if (files.runId !== '') return this.store.keepLike(run, files.runId);
     return this.store.keepFor(run, files.owner, files.fileIds);
   }
 
-  /** A file that the run names: first its description, then its content. @throws ServiceError `not_found` */
+  /** Returns a file that the run names: first its description, then its content. @throws ServiceError `not_found` */
   async *ofRun(
     run: { orgId: OrgId; runId: RunId },
     fileId: FileId,

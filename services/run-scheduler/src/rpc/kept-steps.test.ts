@@ -18,7 +18,7 @@ after(() => db.close());
 
 const POLICY = { to: [], notStarter: true, needs: null, remindMs: [], escalate: null, timeoutAnswerJson: null };
 
-test('a rerun keeps no question with rules about people, nor what it is inside of; the steps beside it are kept', async () => {
+test('a rerun keeps no question with rules about people, nor the step that contains it; the steps beside it are kept', async () => {
   const node = await TestActors.on(db);
   const { facts, ...first } = await node.running();
   let [token, seq]: [string, number] = [first.token, 0];

@@ -1,4 +1,5 @@
-// Copies from a finished run to a new one the records of the steps before the one it begins at, and their files.
+// Copies from a finished run to a new one the records of the steps before the one at which the new run begins, and
+// their files.
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -15,7 +16,7 @@ export interface KeptStepsParts {
   readonly actors: RunActors;
   readonly store: Pick<RunStore, 'keptSteps' | 'stepsForPeople'>;
   readonly folders: Pick<RunFolderStore, 'copy' | 'remove'>;
-  /** A request of some bytes reads and copies up to 272 MiB. */
+  /** A request of few bytes reads and copies up to 272 MiB. */
   readonly turns: RestedTurns;
 }
 
@@ -54,8 +55,9 @@ async function beginning(
 }
 
 /**
- * Who may decide something is asked again: a rerun must not be a way around them. What the question is inside of runs
- * again with it, but for the other steps there. A call runs again as a whole, since it may choose another version.
+ * Removes the questions that people decide: a rerun asks them again, so that it cannot bypass them. The step that
+ * contains such a question also runs again, without its other inner steps. A call runs again as a whole, since it may
+ * choose another version.
  */
 function withoutAsked(steps: readonly StepSummary[], asked: readonly string[]): readonly StepSummary[] {
   if (asked.length === 0) return steps;
@@ -65,7 +67,7 @@ function withoutAsked(steps: readonly StepSummary[], asked: readonly string[]): 
   return steps.filter(({ path }) => !around.has(path) && !again.some((call) => path.startsWith(call)));
 }
 
-/** `a`, `a/b`, `a/b[2]` and `a/b[2]/c` for the last of them. */
+/** Returns `a`, `a/b`, `a/b[2]` and `a/b[2]/c` for the last of them. */
 function placesOf(path: string): string[] {
   const ends = [...path.matchAll(/[[/]/g)].map(({ index }) => path.slice(0, index));
   return [...new Set([...ends, path])];
@@ -92,7 +94,7 @@ function withOuts(steps: readonly StepSummary[], records: Awaited<ReturnType<Run
   });
 }
 
-/** `loop[2]/inner` is a part of the step `loop`. */
+/** `loop[2]/inner` belongs to the step `loop`. */
 function topOf(path: string): string {
   return /^[^[/]*/.exec(path)?.[0] ?? '';
 }

@@ -1,5 +1,5 @@
-// Pages of an organization's runs, sums over them, and the workers connected to this node. No actor and no shard is
-// needed, so any node reads them.
+// Pages of an organization's runs, totals of them, and the workers connected to this node. They need no actor and no
+// shard, so any node reads them.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -53,7 +53,7 @@ function placeOf(cursor: string): RunPlace {
   const [createdAt = '', runId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
   if (more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId)) {
     const place = { createdAtMs: Number(createdAt), runId };
-    // Node reads base64 leniently; only what we gave out is a cursor.
+    // Node decodes base64 leniently; only a cursor that we issued is accepted.
     if (cursorOf(place) === cursor) return place;
   }
   throw new ServiceError('invalid_request', 'The cursor is not one of this list.', {
@@ -88,7 +88,7 @@ function listedView(run: ListedRun): RunViewMessage {
   };
 }
 
-// ListUsage: sums over an organization's runs. Any node reads them.
+// ListUsage: totals of an organization's runs. Any node reads them.
 
 const DAY_MS = 86_400_000;
 
@@ -104,7 +104,7 @@ export async function listUsage(
     orgId,
     method,
     after: cursor === '' ? null : placeOf(cursor),
-    // Later than: the first millisecond of the day belongs to it.
+    // `createdAfterMs` is exclusive, and the first millisecond of the day belongs to it.
     createdAfterMs: Math.floor(fromMs) - 1,
     createdBeforeMs: Math.ceil(beforeMs),
   };

@@ -34,7 +34,7 @@ class Gateway {
     return this.hasRoom;
   }
 
-  /** What came since the last look. */
+  /** Returns the news since the last call. */
   take(): OrganizationNews[] {
     return this.got.splice(0);
   }
@@ -51,7 +51,7 @@ describe('followers of an organization', () => {
     gateway = new Gateway();
   });
 
-  test('of rests get each run that waits or has finished, whole, and none of another organization', () => {
+  test('of rests get each run that waits or has finished, with its content, and none of another organization', () => {
     followers.follow(ORG, RESTS, gateway);
     assert.deepEqual(gateway.take(), [{ orgId: ORG, detail: RESTS, began: true }]);
     for (const run of [runs.queued, runs.running, runs.waiting, runs.sleeping, runs.succeeded]) {
@@ -79,7 +79,7 @@ describe('followers of an organization', () => {
       [open, { ...runs.queued, answers: [receipt] }, [QuestionChange.ANSWERED, 'q_1', '', 0]],
       [open, runs.cancelled, [QuestionChange.CANCELLED, 'q_1', '', 0]],
       [open, runs.failed, [QuestionChange.EXPIRED, 'q_1', '', 0]],
-      // It failed, and cleans up.
+      // The run failed, and cleans up.
       [open, runs.ending, [QuestionChange.EXPIRED, 'q_1', '', 0]],
     ];
     followers.follow(ORG, RESTS, gateway);
@@ -95,7 +95,7 @@ describe('followers of an organization', () => {
       shown(gateway.take()),
       changes.map(([, , told]) => told),
     );
-    // They do not wait for the changes of runs.
+    // News of questions does not wait for the changes of runs.
     const seen = people.take();
     assert.deepEqual(
       shown(seen),
@@ -104,7 +104,7 @@ describe('followers of an organization', () => {
     assert.equal(JSON.stringify(seen).includes(secret), false);
     clock.forward(100);
     assert.deepEqual(shown(people.take()), []);
-    // A run that continues with another question in the same commit.
+    // The run continues with another question in the same commit.
     followers.committed(open, { ...as({ id: 'q_2' }), answers: [receipt] } as Run);
     assert.deepEqual(shown(gateway.take()), [
       [QuestionChange.ANSWERED, 'q_1', '', 0],
@@ -120,13 +120,13 @@ describe('followers of an organization', () => {
     assert.equal(questions.length, 101);
     clock.forward(100);
     assert.deepEqual(gateway.take(), [{ orgId: ORG, detail: CHANGES, missed: true }]);
-    // A few more than that wait for the next push.
+    // Slightly more than that wait for the next push.
     clock.forward(1_000);
     for (let n = 0; n < 3; n++) followers.committed(as(runs.running, n), as(runs.waiting, n));
     assert.equal(gateway.take().filter((news) => news.questions !== undefined).length, 3);
   });
 
-  test('of changes get every state without content, those of a run within a tenth of a second together', () => {
+  test('of changes get every state without content; those of a run within a tenth of a second are combined', () => {
     followers.follow(ORG, CHANGES, gateway);
     gateway.take();
     const secret = 'do not show';
@@ -141,7 +141,7 @@ describe('followers of an organization', () => {
     ];
     for (const [before, after] of states) followers.committed(before, after);
     const first = gateway.take();
-    // The question has come: it does not wait.
+    // The question is pushed without waiting.
     assert.deepEqual([first.length, first[1]?.questions?.[0]?.questionId], [2, 'q_1']);
     assert.deepEqual(
       first.slice(0, 1).map(({ run }) => [run?.status, run?.steps?.length]),
@@ -161,7 +161,7 @@ describe('followers of an organization', () => {
     assert.equal(all.includes(secret), false, all);
   });
 
-  test('of an organization that changes too much for people are asked to look again, and get no more', () => {
+  test('of an organization that changes too fast for people are asked to look again, and get no more', () => {
     followers.follow(ORG, CHANGES, gateway);
     followers.committed(null, as(runs.queued, 0));
     gateway.take();
@@ -173,7 +173,7 @@ describe('followers of an organization', () => {
     assert.equal(gateway.take()[0]?.run?.runId, 'run_1');
   });
 
-  test('a gateway that does not read gets one word when it does, and then what follows', () => {
+  test('a gateway that does not read gets one notice when it reads again, and then later news', () => {
     followers.follow(ORG, RESTS, gateway);
     gateway.take();
     gateway.hasRoom = false;
@@ -192,7 +192,7 @@ describe('followers of an organization', () => {
     );
   });
 
-  test('what a node may have missed is said to all, and one that stops or is gone gets nothing', () => {
+  test('changes that the node may have missed are announced to all; one that stops or is gone gets nothing', () => {
     const [other, gone] = [new Gateway(), new Gateway()];
     for (const [receiver, detail] of [
       [gateway, RESTS],

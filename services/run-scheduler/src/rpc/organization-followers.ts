@@ -1,6 +1,6 @@
-// Which gateways follow which organizations, and what they get of each commit. While none follows, a commit costs one
-// comparison. A gateway that does not read, or an organization that changes faster than people look, gets one word that
-// something is missing in place of what is.
+// Tracks which gateways follow which organizations, and sends them the news of each commit. Without followers, a commit
+// costs one comparison. A gateway that does not read, or that follows an organization that changes faster than people
+// look, gets one notice that something is missing instead of the news.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -11,19 +11,19 @@ import { Pace } from './pace.ts';
 import { isAtRest } from './run-watchers.ts';
 
 export interface NewsReceiver {
-  /** False: it has no room for it, and the news is lost. */
+  /** False: it has no room for the news, which is lost. */
   news(news: OrganizationNews): boolean;
 }
 
 interface Following {
-  /** Of this process, as a key. */
+  /** Identifies the gateway's process. */
   readonly id: string;
   readonly orgId: OrgId;
   readonly detail: NewsDetail;
   readonly receiver: NewsReceiver;
-  /** Runs that changed since the last push, as they were then and as they are. */
+  /** Runs that changed since the last push: their states then and now. */
   changed: Map<string, Changed>;
-  /** Changes of questions pushed since then, which do not wait. */
+  /** Changes of questions pushed since then; these do not wait. */
   questions: number;
 }
 
@@ -33,13 +33,13 @@ interface Changed {
   questions: readonly QuestionNews[];
 }
 
-/** Changes go out at once, and then no more often than this. */
+/** A change is pushed at once, and later ones at most this often. */
 const CHANGES_EVERY_MS = 100;
 const CHANGES_MAX = 100;
 
 export class OrganizationFollowers {
   private readonly following = new Map<string, Following[]>();
-  /** Those that have not been notified of what they missed. */
+  /** Followers that have not been notified of missed news. */
   private readonly owed = new Set<Following>();
   private readonly pace: Pace;
   private lastId = 0;
@@ -48,7 +48,7 @@ export class OrganizationFollowers {
     this.pace = new Pace(clock);
   }
 
-  /** From here on. Asked again, it begins again. */
+  /** Follows from here on. A repeated request begins again. */
   follow(orgId: OrgId, detail: NewsDetail, receiver: NewsReceiver): void {
     if (this.find(orgId, detail, receiver) === undefined) {
       const following = { id: String(++this.lastId), orgId, detail, receiver, changed: new Map(), questions: 0 };
@@ -66,7 +66,7 @@ export class OrganizationFollowers {
     for (const each of [...this.following.values()].flat()) if (each.receiver === receiver) this.remove(each);
   }
 
-  /** A run this node committed. */
+  /** Handles a run that this node committed. */
   committed(before: Run | null, after: Run): void {
     if (this.following.size === 0) return;
     const following = this.following.get(after.facts.orgId);
@@ -81,7 +81,7 @@ export class OrganizationFollowers {
     }
   }
 
-  /** A commit may have happened of which this node got no word. */
+  /** A commit may have happened without a reply to this node. */
   missed(): void {
     for (const each of [...this.following.values()].flat()) this.owe(each);
   }
@@ -107,7 +107,7 @@ export class OrganizationFollowers {
       known.after = after;
       if (later.length > 0) known.questions = [...known.questions, ...later];
     }
-    // One more than go out says that there are too many.
+    // One more than are pushed shows that there are too many.
     else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after, questions: later });
     this.pace.run(following.id, CHANGES_EVERY_MS, () => this.tell(following));
   }

@@ -1,4 +1,5 @@
-// What followers of an organization get of a run: the whole run when it comes to rest, or each change without content.
+// Builds the news of a run for followers of its organization: the whole run when it comes to rest, or each change
+// without content.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type NewsDetail,
@@ -24,10 +25,10 @@ const CHANGE: Record<QuestionEvent, QuestionChange> = {
   cancelled: QuestionChange.CANCELLED,
 };
 
-/** A run with more steps is pushed without them: they are megabytes, and a reader can ask for the run. */
+/** A run with more steps is pushed without them: they take megabytes, and a reader can request the run. */
 const STEPS_MAX = 500;
 
-/** What a commit did to the run's question. */
+/** Returns what a commit did to the run's question. */
 export function questionNews(before: Run | null, after: Run): readonly QuestionNews[] {
   return questionChanges(before, after).map(({ event, question }) => ({
     change: CHANGE[event],
@@ -43,14 +44,14 @@ export function questionNews(before: Run | null, after: Run): readonly QuestionN
   }));
 }
 
-/** The run as GET gives it. */
+/** Returns the run as GET returns it. */
 export function restNews(run: Run, detail: NewsDetail): OrganizationNews {
   const { orgId } = run.facts;
   if (run.steps.length <= STEPS_MAX) return { orgId, detail, run: runView(run) };
   return { orgId, detail, run: { ...runView({ ...run, steps: [] }), steps: [] }, stepsLeftOut: true };
 }
 
-/** What a list gives of the run, the steps that are different since `before`, and which question is open. */
+/** Returns the run as lists show it, the steps that differ from `before`, and which question is open. */
 export function changeNews(before: Run | null, after: Run, detail: NewsDetail): OrganizationNews {
   const stepsLeftOut = after.steps.length > STEPS_MAX;
   const steps = stepsLeftOut ? [] : changedSteps(before, after);

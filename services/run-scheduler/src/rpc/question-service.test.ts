@@ -46,7 +46,7 @@ describe('questions', () => {
   let db: TestStore;
   let node: TestActors;
   let rpc: QuestionRpc;
-  /** Of the present test. */
+  /** The organization of the present test. */
   let orgId: OrgId;
   let orgs = 0;
 
@@ -202,7 +202,7 @@ describe('questions', () => {
     assert.equal((await listed())?.length, 1);
   });
 
-  test('a time-out answer closes its question with a receipt, and the next question of the run is listed', async () => {
+  test('an answer at the deadline closes its question with a receipt, and the next question of the run is listed', async () => {
     const asked = await asks({ timeoutAnswerJson: '{"ok":false}' }, {}, 1);
     const queued = await expire(asked);
     const { item, receipt } = await get(asked.questionId);
@@ -217,7 +217,7 @@ describe('questions', () => {
     assert.equal((await get(asked.questionId)).item?.state, QuestionState.ANSWERED);
   });
 
-  /** After its deadline by the database's clock. */
+  /** Expires a question by the database's clock. */
   async function expire({ run, questionId }: Asked): Promise<Run> {
     for (;;) {
       const outcome = await node.tell(run, expireQuestion(questionId));
@@ -226,7 +226,7 @@ describe('questions', () => {
     }
   }
 
-  test('questions that applications answer are in a list of their own, unless only people may answer them', async () => {
+  test('questions for applications have a list of their own, unless only people may answer them', async () => {
     const application = await asks(null, { answerBy: 'application' });
     const people = await asks({ to: ['ann@example.com'] }, { answerBy: 'application' });
     assert.deepEqual(await listed({ answerBy: Answerer.APPLICATION }), [application.questionId]);
@@ -269,7 +269,7 @@ describe('questions', () => {
     assert.deepEqual(await refusals(cat), ['CLOSED']);
   });
 
-  test('who is given a question may answer it, and it does not come back', async () => {
+  test('the person who is given a question may answer it, and it does not come back', async () => {
     const { questionId } = await asks({ to: ['ann@example.com'] });
     await assert.rejects(answer(questionId, { ok: true }, eve), code('not_an_answerer'));
     await delegate(questionId, eve);
@@ -285,7 +285,7 @@ describe('questions', () => {
     );
   });
 
-  test('votes are counted as they come, and the deciding one closes the question', async () => {
+  test('votes are counted as they arrive, and the deciding one closes the question', async () => {
     const { questionId } = await asks({ needs: { count: 2, on: [] } });
     const { run } = await answer(questionId, { ok: true });
     assert.equal(run?.question?.votes?.length, 1);
@@ -299,7 +299,7 @@ describe('questions', () => {
     );
   });
 
-  test('a question that an earlier node closed has no content, and never that of the next question', async () => {
+  test('a question that an earlier node closed has no content, never that of the next question', async () => {
     const { run, questionId } = await asks();
     await answer(questionId, { ok: true });
     await node.tell(run, claim('t2'));
@@ -313,7 +313,7 @@ describe('questions', () => {
     );
   });
 
-  test('of two people at once one answer counts, and a closed question takes nothing more', async () => {
+  test('one of two simultaneous answers counts, and a closed question accepts nothing more', async () => {
     const { questionId } = await asks();
     const both = [answer(questionId, { ok: true }), answer(questionId, { ok: false }, ben)];
     const outcomes = (await Promise.allSettled(both)).map(({ status }) => status).sort();

@@ -1,5 +1,5 @@
-// The gateways' calls about questions. Lists and whole questions are read from the database; what changes a question
-// goes to the owner of its run, which decides.
+// The gateways' calls about questions. Lists and whole questions are read from the database; changes go to the owner of
+// the run, which decides.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId, type OrgId, type QuestionId, type RunId } from '@methods/base/ids';
@@ -196,7 +196,7 @@ function answererNames(answerBy: Answerer): readonly AnswererName[] {
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
-/** Each is a range of its own that a page reads. */
+/** Each assignee is a separate range that a page reads. */
 const ASSIGNEES_MAX = 10;
 
 /** @throws ServiceError invalid_request for a cursor that this list did not issue */
@@ -224,7 +224,7 @@ async function countQuestions(
 ): Promise<MessageInitShape<typeof CountQuestionsResponseSchema>> {
   const selected = filterOf(orgId, filter);
   const count = () => lists.count(selected);
-  // It reads no more than some pages do.
+  // A count of one range reads no more than a few pages do.
   return isOneRange(selected) ? count() : turns.run(orgId, count);
 }
 
@@ -252,7 +252,7 @@ function placeOf(cursor: string, { dueBeforeMs }: QuestionFilter): QuestionPlace
   const isOfList = dueBeforeMs === null ? dueAt === '' : /^\d{1,15}$/.test(dueAt);
   if (more.length === 0 && isOfList && isId('q', questionId)) {
     const place = { dueAtMs: dueAt === '' ? null : Number(dueAt), questionId };
-    // Node reads base64 leniently; only what we gave out is a cursor.
+    // Node decodes base64 leniently; only a cursor that we issued is accepted.
     if (cursorOf(place) === cursor) return place;
   }
   throw new ServiceError('invalid_request', 'The cursor is not one of this list.', {

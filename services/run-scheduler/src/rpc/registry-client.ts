@@ -60,7 +60,7 @@ export class RegistryClient implements Stoppable {
     await this.accounts.recordAudit({ entries: [...entries] }, { timeoutMs: RECORD_AUDIT_MS });
   }
 
-  /** None in an organization that is not there, and none with a registry of the release before. */
+  /** Returns none for a missing organization, and none with a registry of the previous release. */
   private async eventsTaken(orgId: OrgId): Promise<readonly string[]> {
     try {
       return (await this.endpoints.getEndpointEvents({ orgId }, { timeoutMs: SETTINGS_MS })).events;

@@ -1,10 +1,10 @@
 // Runs costly requests in turns: an organization has one in progress at a time, and a rest after each. An organization
-// that sends them without end gets only its share of the node and its database.
+// that sends them endlessly gets only its share of the node and its database.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { overShare } from '@methods/errors/over-share';
 
-/** A multiple of the time the request took. */
+/** The rest after a request, as a multiple of its time. */
 const REST = 3;
 const REST_MS_MAX = 1_000;
 const WAITING_MAX = 64;
@@ -12,7 +12,7 @@ const WAITING_MAX = 64;
 const WAIT_MS_MAX = 5_000;
 
 export class RestedTurns {
-  /** Organizations with a request in progress, or that rest, and the requests that wait for it. */
+  /** Organizations with a request in progress or a rest, and their waiting requests. */
   private readonly busy = new Map<string, (() => void)[]>();
 
   /** @param what names the requests in the refusal. */
@@ -33,7 +33,7 @@ export class RestedTurns {
     }
   }
 
-  /** False: it has waited for too long, or too many wait. */
+  /** Returns false if the request waited for too long, or too many wait. */
   private async turn(orgId: OrgId): Promise<boolean> {
     const waiting = this.busy.get(orgId);
     if (waiting === undefined) {

@@ -110,13 +110,13 @@ describe("the gateways' stream", () => {
     assert.deepEqual(states(), [4, 9]);
   });
 
-  test('a start goes to a shard of this node if it has one', async () => {
+  test('a start uses a shard of this node if it has one', async () => {
     peers.set('peer', started());
     assert.equal(await start(), runId);
     assert.deepEqual([startedHere, asked], [1, []]);
   });
 
-  test('without shards it goes to a peer, past those that do not reply or have none either', async () => {
+  test('without shards a start goes to a peer, skipping those that do not reply or have no shards either', async () => {
     shardsOwned = 0;
     peers.set('silent', new ServiceError('unavailable'));
     peers.set('without shards', refused('unavailable'));

@@ -48,7 +48,7 @@ export class RunSchedulerRpc {
           this.streams.delete(send);
           session.closed();
         },
-        // One run too large to be shown must not end the stream that all calls of a gateway share.
+        // One run too large to be sent must not end the stream that all calls of a gateway share.
         onUnsendable: ({ callId = 0 }, error) => {
           if (callId !== 0) send({ callId, item: { case: 'error', value: toErrorDetail(error) } });
         },
@@ -92,7 +92,7 @@ export class RunSchedulerRpc {
   ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
     if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
     const { run, replayed } = await this.options.starts.start(request, onId, wanted);
-    // The first reply says queued, even if a worker got the run in the same commit.
+    // The first reply shows queued, even if a worker got the run in the same commit.
     return { view: runView(run), replayed };
   };
 

@@ -102,7 +102,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
   });
 
-  test("a subscription to another node's shard ends at the second idle look, so that short runs share one", () => {
+  test("a subscription to another node's shard ends at the second idle check, so that short runs share one", () => {
     for (let n = 0; n < 5; n++) {
       const runId = newRunId(FOREIGN_SHARD);
       watchers.startedBy('org_a', runId, gateway);
@@ -205,7 +205,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(new Set(reads.map((read) => read.runId)), new Set(foreign));
   });
 
-  test('a gateway that watches step by step is notified of every change, of a burst the first and the last', () => {
+  test('a gateway that watches step by step is notified of every change, and of the first and last of a burst', () => {
     const runId = newRunId(OWN_SHARD);
     const other = new Gateway();
     watchers.watch('org_a', runId, gateway, true);
@@ -253,7 +253,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(watched.length, 2);
   });
 
-  test('a gateway that answered is notified of the next rest, for a share of the runs; no watch is refused for it', () => {
+  test('a gateway that answered is notified of the next rest, for a share of the runs; no watch is refused because of it', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 4 }, { placesMax: 100, perOrganizationMax: 2 });
     const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [RunId, RunId, RunId, RunId];
     assert.equal(limited.answeredBy('org_a', first, gateway), 'new');
@@ -287,7 +287,7 @@ describe('gateways that wait for runs', () => {
       gateway.told.map(({ runId }) => runId),
       [theirs],
     );
-    // Finished runs, ended watches and watches of lost gateways take no place.
+    // Finished runs, ended watches and watches of lost gateways use no place.
     for (const runId of mine.slice(0, 5)) limited.committed(null, as(runs.succeeded, runId));
     limited.unwatch(mine[5] ?? 'run_none', gateway);
     limited.gone(gateway);

@@ -1,6 +1,6 @@
-// Which gateways wait for which runs. A gateway that started a run with a waiting caller is notified of its next rest
-// (waiting or finished). One that watches is notified until it stops watching, of every rest or, step by step, of every
-// change. Each organization has a share of the runs that may be watched.
+// Tracks which gateways wait for which runs. A gateway that started a run with a waiting caller is notified of its next
+// rest (waiting or finished). A gateway that watches is notified until it stops watching, of every rest or, step by
+// step, of every change. Each organization has a share of the runs that may be watched.
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
@@ -14,7 +14,7 @@ export interface ViewReceiver {
   push(view: RunViewMessage, orgId: OrgId): void;
 }
 
-/** `once`: notified when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
+/** `once`: notified of the run's next rest; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
 type Wish = 'once' | 'always' | 'stepwise';
 
 interface Watched {
@@ -24,11 +24,11 @@ interface Watched {
 
 /** A watched run takes less than 500 bytes. */
 const PLACES = { placesMax: 100_000, perOrganizationMax: 20_000 };
-/** The part of them for runs that were answered and not requested since. */
+/** The part for runs that were answered and not requested since. */
 const ANSWERED_PLACES = { placesMax: 10_000, perOrganizationMax: 2_000 };
 const POLL_MAX = 256;
 const STEPWISE_TOLD_MAX = 1_000;
-// A view is as long as the run has steps: a long one is sent less often.
+// The size of a view grows with its steps: a long one is sent less often.
 const PUSH_EVERY_MS = 100;
 const PUSH_EVERY_MS_PER_STEP = 0.2;
 
@@ -36,13 +36,13 @@ export class RunWatchers {
   private readonly watched = new Map<RunId, Watched>();
   private readonly places: Shares;
   private readonly answered: Shares;
-  /** How many runs of each shard are watched; 0: none any more. */
+  /** The number of watched runs of each shard; 0: none any more. */
   private readonly shards = new Map<number, number>();
-  /** Shards of other nodes among them, whose changes arrive over the bus. */
+  /** The watched shards of other nodes, whose changes arrive over the bus. */
   private readonly heard = new Set<number>();
-  /** No run of them was watched at the last look. */
+  /** Shards without a watched run at the last check. */
   private idleShards = new Set<number>();
-  /** Runs whose row is being read. True: it changed since, and must be read again. */
+  /** Runs whose rows are being read. True: the run changed since, and must be read again. */
   private readonly behind = new Map<RunId, boolean>();
   private readonly pace: Pace;
 
@@ -54,11 +54,11 @@ export class RunWatchers {
       readonly read: (runId: RunId) => Promise<Run | null>;
       /** This node began or stopped watching runs of another node's shard. */
       readonly shardWatched: (shard: number, watched: boolean) => void;
-      /** These runs of other nodes are watched here step by step; repeated while they are. */
+      /** These runs of other nodes are watched here step by step. Called repeatedly while they are. */
       readonly stepsWatched: (runIds: readonly RunId[]) => void;
-      /** Runs that may be watched; default 100,000, 20,000 of one organization. */
+      /** The number of runs that may be watched; default 100,000, 20,000 of one organization. */
       readonly places?: SharesOptions;
-      /** The part of them that were answered; default 10,000, 2,000 of one organization. */
+      /** The part of them for answered runs; default 10,000, 2,000 of one organization. */
       readonly answeredPlaces?: SharesOptions;
     },
   ) {
@@ -76,8 +76,8 @@ export class RunWatchers {
 
   /**
    * Pushes the run's next rest to the gateway that answered, as to the one that started it. That rest may be hours away
-   * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run
-   * already; `full`: there is no place, and nothing is pushed.
+   * without a waiting caller, so such runs have a share of their own. `known`: the receiver watches the run already;
+   * `full`: there is no place, and nothing is pushed.
    */
   answeredBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
@@ -96,7 +96,9 @@ export class RunWatchers {
     return 'new';
   }
 
-  /** False: this receiver watches the run already. @throws rate_limited, unavailable if no more may be watched */
+  /**
+   * Returns false if this receiver watches the run already. @throws rate_limited, unavailable if no more may be watched
+   */
   watch(orgId: OrgId, runId: RunId, receiver: ViewReceiver, steps = false): boolean {
     const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) throw entry;
@@ -169,22 +171,21 @@ export class RunWatchers {
     const finished = isFinished(run);
     for (const [receiver, wish] of [...entry.wishes]) {
       if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
-      // A waiting run must take no memory here; a gateway that wants its next rest watches.
+      // A waiting run must use no memory here; a gateway that needs its next rest watches it.
       if (finished || (rests && wish === 'once')) entry.wishes.delete(receiver);
     }
     this.removeIfUnused(runId, entry);
   }
 
   /**
-   * Compensates for lost messages: reads watched runs of other nodes now and then. Leaves shards that have no watched
-   * runs any more.
+   * Compensates for lost messages: reads watched runs of other nodes now and then. Leaves shards without watched runs.
    */
   pollForeign(): void {
     this.leaveIdleShards();
     this.lookAtForeign();
   }
 
-  /** Shards changed owners: for those that now belong to another node, the rows hold the changes made in between. */
+  /** Shards changed owners: the rows of shards that now belong to another node hold the changes made in between. */
   ownersChanged(): void {
     let isNew = false;
     for (const [shard, runs] of this.shards) if (runs > 0) isNew = this.hear(shard) || isNew;
@@ -204,7 +205,7 @@ export class RunWatchers {
     }
   }
 
-  /** Their owners send every change only while they are notified that the run is watched. */
+  /** Owners announce every change only while they are notified that the run is watched. */
   tellStepwise(): void {
     const runIds: RunId[] = [];
     for (const [runId, entry] of this.watched) {
@@ -232,7 +233,7 @@ export class RunWatchers {
     this.watched.set(runId, entry);
   }
 
-  /** `left`: called when the run, if it is a new one, has no watcher any more. */
+  /** `left` is called when a new run has no watcher any more. */
   private entry(orgId: OrgId, runId: RunId, left: () => void = () => {}): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
@@ -262,7 +263,7 @@ export class RunWatchers {
     if (by > 0) this.hear(shard);
   }
 
-  /** True: it subscribes now. A node needs no subscription for its own commits. */
+  /** Returns true if it subscribes now. A node needs no subscription for its own commits. */
   private hear(shard: number): boolean {
     if (this.heard.has(shard) || this.options.owns(shard)) return false;
     this.heard.add(shard);
@@ -274,7 +275,7 @@ export class RunWatchers {
     if (this.heard.delete(shard)) this.options.shardWatched(shard, false);
   }
 
-  /** A subscription ends at the second look that finds it idle: short runs would have one each. */
+  /** A subscription ends at the second check that finds it idle; otherwise each short run would have its own. */
   private leaveIdleShards(): void {
     const idle = new Set<number>();
     for (const [shard, runs] of this.shards) {

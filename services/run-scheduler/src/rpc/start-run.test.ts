@@ -148,7 +148,7 @@ describe('starts', () => {
     assert.equal((await db.load(run.facts.runId))?.facts.maxAttempts, 3);
   });
 
-  test("all starts of a turn go to one shard, those of the next to the node's next one", async () => {
+  test("all starts of a turn use one shard, those of the next turn the node's next one", async () => {
     const shardsOf = async () => {
       const outcomes = await Promise.all(Array.from({ length: 5 }, () => start()));
       return [...new Set(outcomes.map(({ run }) => run.facts.shard))];
@@ -156,7 +156,7 @@ describe('starts', () => {
     assert.deepEqual([await shardsOf(), await shardsOf()], [[0], [1]]);
   });
 
-  test('where a worker waits the start and its claim are one commit, and the reply still says queued nowhere else', async () => {
+  test('if a worker waits, the start and its claim are one commit, and only the reply still shows queued', async () => {
     await freePlaces(1);
     const [first, second] = await Promise.all([start(), start()]);
     assert.deepEqual(
@@ -171,7 +171,7 @@ describe('starts', () => {
   test('an organization with too many unfinished runs starts no more but finds those it has, and others start theirs', async () => {
     const orgId = 'org_full' as const;
     const key = { orgId, idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
-    // Counted before the first of them: a run that is counted while it starts may count twice.
+    // Counted before the first of them: a run counted while it starts may count twice.
     assert.ok(counted.hasRoom(orgId));
     await until('its runs are counted', () => countedTimes === 1);
     const { run } = await start(key);
@@ -183,7 +183,7 @@ describe('starts', () => {
     assert.equal((await start()).replayed, false);
   });
 
-  test('a run does not pass an older one that waits', async () => {
+  test('a run does not overtake an older one that waits', async () => {
     await freePlaces(1);
     ready.added(KEY, { runId: 'run_older', shard: 0, queuedAtMs: 1 });
     const { run } = await start();
@@ -200,7 +200,7 @@ describe('starts', () => {
     assert.deepEqual([delivered, waiters.freePlaces()], [[], 1]);
   });
 
-  test('a value that cannot be stored and a node without shards get different errors; no place is lost', async () => {
+  test('a value that cannot be stored and a node without shards get different errors, and no place is lost', async () => {
     await freePlaces(1);
     await assert.rejects(start({ inputsJson: '"\0"' }), code('invalid_request'));
     node.lose([0, 1, 2, 3]);
@@ -232,7 +232,7 @@ describe('starts', () => {
     const begun = (run: Run, ...steps: string[]) => ({ kept: { runId: run.facts.runId, steps } });
     const folderCount = async () => (await db.sql`select from scheduler.run_folders`).length;
 
-    test('have the records of the steps before it and their files, and grant all of it', async () => {
+    test('have the records and files of the earlier steps, and grant all of them', async () => {
       const first = await finished(fail, paths('one', 'loop[0]/inner', 'loop', 'first'));
       const { run } = await start(begun(first, 'one', 'loop'));
       const known = await db.load(run.facts.runId);
@@ -268,7 +268,7 @@ describe('starts', () => {
       assert.equal(text, 'the files');
     });
 
-    test('read and copy it one at a time', async () => {
+    test('read and copy them one run at a time', async () => {
       const first = await finished(fail, paths('one', 'first'));
       const runs = await Promise.all([1, 2, 3].map(() => start(begun(first, 'one'))));
       assert.equal(runs.length, 3);

@@ -38,7 +38,7 @@ export class StartRuns {
 
   /**
    * Calls `onId` with the new run's id before anything can happen to the run. Drops a start that is no longer `wanted`
-   * when its turn to be committed comes.
+   * when it is to be committed.
    */
   async start(request: StartRun, onId: (runId: RunId) => void, wanted?: () => boolean): Promise<StartedRun> {
     const shard = this.shard();
@@ -65,7 +65,7 @@ export class StartRuns {
     throw new ServiceError('unavailable', 'The run could not be started just now.');
   }
 
-  /** All starts of one turn go to one shard: their commit then locks one epoch instead of many. */
+  /** Returns one shard for all starts of a turn: their commit then locks one epoch instead of many. */
   private shard(): number | null {
     if (this.shardOfTurn !== null && this.options.owns(this.shardOfTurn)) return this.shardOfTurn;
     this.shardOfTurn = this.options.nextStartShard();
@@ -75,12 +75,12 @@ export class StartRuns {
     return this.shardOfTurn;
   }
 
-  /** An organization with too many unfinished runs still gets those that were started before. */
+  /** An organization with too many unfinished runs still gets the runs that it started before. */
   private async mustBeKnown(facts: RunFacts): Promise<void> {
     if ((await this.options.actors.byKey(facts)) === null) throw tooManyUnfinished();
   }
 
-  /** A repeat gets its run, even if the files are gone. Files kept for a start that fails are swept. */
+  /** A repeat gets its run even if the files are gone. Files kept for a start that fails are swept. */
   private async keepFiles(files: NonNullable<StartRun['files']>, facts: RunFacts): Promise<void> {
     if (await this.options.files.keepFor(facts, files)) return;
     if ((await this.options.actors.byKey(facts)) !== null) return;
@@ -89,7 +89,7 @@ export class StartRuns {
     throw new ServiceError('invalid_inputs', message, { findings });
   }
 
-  /** Undefined for a repeat: it gets its run in any case, and files need not be copied for it. */
+  /** Returns undefined for a repeat: it gets its run in any case, and no files need to be copied. */
   private async keptOf(kept: KeptSteps, facts: RunFacts): Promise<KeptBeginning | undefined> {
     const { kept: parts, actors } = this.options;
     if ((await actors.byKey(facts)) !== null) return undefined;
@@ -120,7 +120,7 @@ export class StartRuns {
   }
 }
 
-/** A key is known by its id already. */
+/** The id already identifies a key. */
 function starterOf(starter: StartRun['starter']): Party | null {
   const party = partyOf(starter);
   return party === null || !isPerson(party) ? null : party;

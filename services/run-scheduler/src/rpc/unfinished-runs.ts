@@ -7,7 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { RunStore } from '../store/run-store.ts';
 
 const UNFINISHED_MAX = 1_000_000;
-/** From this count on, it is read often. */
+/** Above this part of the bound, the count is read often. */
 const NEAR = 0.8;
 const READ_FAR_MS = 60_000;
 const READ_NEAR_MS = 2_000;
@@ -33,7 +33,7 @@ export class UnfinishedRuns {
     },
   ) {}
 
-  /** False: the organization has too many. An unknown count passes. */
+  /** Returns false if the organization has too many. An unknown count passes. */
   hasRoom(orgId: OrgId): boolean {
     const max = this.options.max ?? UNFINISHED_MAX;
     const known = this.known.get(orgId);

@@ -15,7 +15,7 @@ import { WORKER_ELEMENTS_MAX } from './worker-service.ts';
 const FRAMES = 1_500;
 const SEED = 20_260_714;
 
-/** Mulberry32: the same mutations each time. */
+/** Mulberry32: gives the same mutations each time. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

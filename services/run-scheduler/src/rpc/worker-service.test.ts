@@ -139,7 +139,7 @@ describe('the calls of workers', () => {
 
   const DAY_MS = 24 * 3_600_000;
 
-  /** Stored, and named by the run. */
+  /** Returns a file that is stored and that the run names. */
   async function fileOf({ runId }: Attempt, rows = 1): Promise<FileId> {
     const fileId = newId('file');
     const of = { orgId: 'org_a' as const, fileId };
@@ -177,7 +177,7 @@ describe('the calls of workers', () => {
     await first(ours, { ...of, token: 'next' });
   });
 
-  test('files in flight have a share of their organization, and senders without a place retry', async () => {
+  test('files in flight are limited by a share for each organization, and senders without a place retry', async () => {
     const of = await attempt();
     const fileId = await fileOf(of, 24);
     const open: AsyncIterator<unknown>[] = [];

@@ -34,7 +34,7 @@ export interface WorkerServiceOptions {
 
 /**
  * Files and folders in flight on this node. A stream whose reader stalls holds 16 chunks, a MiB, so an organization
- * holds 32 MiB; a worker that gets no place retries.
+ * holds at most 32 MiB; a worker that gets no place retries.
  */
 const TRANSFERS = { placesMax: 256, perOrganizationMax: 32 };
 
@@ -47,7 +47,7 @@ const GRACE_MS = 1_000;
 /** Room for the largest lock; a larger one is refused with its bound. */
 const workerRequestSizes: RequestSizes<typeof WorkerService> = { putLock: 2 << 20 };
 
-/** Fields and entries of one message: a heartbeat that names all a worker can hold has 90,000. */
+/** Fields and entries of one message. A heartbeat that names all runs a worker can hold has 90,000. */
 export const WORKER_ELEMENTS_MAX = 200_000;
 
 function workerAdmission(keys: WorkerKeys): Admission {
@@ -60,7 +60,7 @@ function workerAdmission(keys: WorkerKeys): Admission {
   };
 }
 
-/** The workers' endpoint, apart from the one of gateways and peers. `rpcLogger` is for faults of the connections. */
+/** Serves the workers' endpoint, separate from the one of gateways and peers. `rpcLogger` logs connection errors. */
 export function serveWorkers(
   options: WorkerServiceOptions,
   listen: string,
@@ -100,7 +100,8 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
           if (error !== null) logger.debug({ err: error, worker: session.id }, 'worker stream ended');
           sessions.closed(session);
         },
-        // Bounded far below the size of a message; if it happens anyway, the rest of the stream must not suffer.
+        // Items are bounded far below the size of a message; if one is too large anyway, the rest of the stream must
+        // not suffer.
         onUnsendable: ({ item }) => logger.error({ worker: session.id, item: item?.case }, 'item beyond 4 MiB'),
       };
     }),

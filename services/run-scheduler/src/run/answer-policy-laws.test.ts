@@ -1,4 +1,4 @@
-// What holds for any policy and any order of commands: the laws behind the examples of `answer-policy.test.ts`.
+// Laws that hold for any policy and any order of commands, behind the examples of `answer-policy.test.ts`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -76,7 +76,7 @@ interface Told {
   readonly atMs: number;
 }
 
-/** Each change of the story, in order; what is refused changes nothing. */
+/** Yields each change of the story, in order; a refused command changes nothing. */
 function* changes({
   policy: rules,
   starter,
@@ -98,7 +98,7 @@ function* changes({
 
 const RUNS = { numRuns: 400 };
 
-test('a question has at most one outcome, and says so once', () => {
+test('a question has at most one outcome, and reports it once', () => {
   fc.assert(
     fc.property(story, (told) => {
       const all = [...changes(told)];
@@ -107,7 +107,7 @@ test('a question has at most one outcome, and says so once', () => {
       const left = all.findIndex(({ after }) => after.status !== 'waiting');
       assert.equal(closed.length, left === -1 ? 0 : 1);
       if (left === -1) return;
-      // From then on nothing but a cancel changes the run, and the answer stays.
+      // From then on only a cancel changes the run, and the answer stays.
       const [{ after: decided }, later] = [all[left] as Told, all.slice(left + 1)];
       assert.ok(later.every(({ command: { type } }) => type === 'cancel'));
       assert.ok(later.every(({ after }) => after.answer === decided.answer && after.answers === decided.answers));
@@ -117,7 +117,7 @@ test('a question has at most one outcome, and says so once', () => {
   );
 });
 
-test('an answer that counts is of a person who may answer; needed people are different, agree, and not the starter', () => {
+test('an answer that counts comes from a person who may answer; needed people are different, agree, and are not the starter', () => {
   fc.assert(
     fc.property(story, (told) => {
       for (const { before, after, command: one } of changes(told)) {
@@ -136,7 +136,7 @@ test('an answer that counts is of a person who may answer; needed people are dif
   );
 });
 
-test('while a question is open each person has one vote, that of a link stays, and too few agree', () => {
+test('while a question is open each person has one vote, the vote of a link stays, and too few agree', () => {
   fc.assert(
     fc.property(story, (told) => {
       for (const { before, after } of changes(told)) {
@@ -157,7 +157,7 @@ test('while a question is open each person has one vote, that of a link stays, a
   );
 });
 
-test('the times of a question come in their order, each once, and none before its time', () => {
+test('the times of a question come in order, each once, and none too early', () => {
   fc.assert(
     fc.property(story, (told) => {
       let reminders = 0;

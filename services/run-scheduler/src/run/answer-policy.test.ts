@@ -1,4 +1,4 @@
-// Who may answer a question, and what becomes of one with rules: votes, delegations, and its times.
+// Who may answer a question, and how a question with rules proceeds: votes, delegations, and its times.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RefusalCode } from './decision.ts';
@@ -44,7 +44,7 @@ function by(party: Party | null, value: unknown = { choice: 'yes' }, comment = '
   return { ...answer('q_1', answerJson), answerJson, by: party, channel: 'api', comment } as const;
 }
 
-/** The last state, or the code of the first refusal. */
+/** Returns the last state, or the code of the first refusal. */
 function told(run: Run, ...commands: readonly (RunCommand | readonly [number, RunCommand])[]): Run | RefusalCode {
   let now: Run = run;
   for (const one of commands) {
@@ -82,14 +82,14 @@ describe('who may answer', () => {
     assert.deepEqual(may(waiting({ remindMs: [5] }), ann, key), [true, true]);
   });
 
-  test('the link of a chat answers no question with rules about people, even if its endpoint is called like an address', () => {
+  test('the link of a chat answers no question with rules about people, even if its endpoint is named like an address', () => {
     const chat = { ...by(recipient('ben')), channel: 'chat' } as const;
     assert.equal(outcome(waiting({ to: ['ben@example.com'] }), chat), 'not_an_answerer');
     assert.equal(outcome(waiting({ needs: { count: 2, on: [] } }), chat), 'not_an_answerer');
     assert.equal(outcome(runs.waiting, chat), 'queued');
   });
 
-  test('an address names one person, by their verified address or by a link that was sent there', () => {
+  test('an address names one person, by their verified address or by a link sent to it', () => {
     const run = waiting({ to: ['ben@example.com'] });
     assert.deepEqual(may(run, ben, recipient('ben'), ann, root), [true, true, false, false]);
     assert.deepEqual(may(run, { ...ann, email: '' }, { ...ben, email: '' }), [false, false]);
@@ -102,12 +102,12 @@ describe('who may answer', () => {
     assert.deepEqual(may(waiting({ to: ['viewer'] }), root, ann, eve), [true, true, true]);
   });
 
-  test('the starter may not answer where the rules say so, neither by their link nor under another id', () => {
+  test('the starter may not answer if the rules say so, neither by their link nor under another id', () => {
     const run = waiting({ notStarter: true, to: ['ann@example.com', 'member'] }, { starter: ann });
     const again = { ...ann, personId: 'usr_other' };
     const link = { ...recipient('ann'), personId: 'usr_ann' };
     assert.deepEqual(may(run, ann, recipient('ann'), again, link, ben), [false, false, false, false, true]);
-    // A key that started it is no person.
+    // A key that starts a run is not a person.
     assert.deepEqual(may(waiting({ notStarter: true }), ann), [true]);
   });
 
@@ -127,7 +127,7 @@ describe('who may answer', () => {
 describe('a question that needs several people', () => {
   const two = waiting({ needs: { count: 2, on: ['choice'] } });
 
-  test('is decided by equal answers of different people; the other fields are those of the deciding one', () => {
+  test('is decided by equal answers of different people; other fields come from the deciding answer', () => {
     const first = told(two, by(ann, { choice: 'yes', note: 'a' }, 'fine'));
     assert.deepEqual(
       open(first).votes?.map(({ by: voter, comment }) => [voter.name, comment]),
@@ -147,7 +147,7 @@ describe('a question that needs several people', () => {
     assert.equal(outcome(two, by(ann, yes), by(ann, no), by(ann, yes)), 'waiting');
   });
 
-  test('compares whole answers where no fields are named, and an absent field is none', () => {
+  test('compares whole answers if no fields are named, and counts an absent field as absent', () => {
     const whole = waiting({ needs: { count: 2, on: [] } });
     assert.equal(outcome(whole, by(ann, { a: 1, b: 2 }), by(ben, { b: 2, a: 1 })), 'queued');
     assert.equal(outcome(whole, by(ann, { a: 1 }), by(ben, { a: 1, b: 2 })), 'waiting');
@@ -188,13 +188,13 @@ describe('a question that needs several people', () => {
 describe('delegation', () => {
   const run = waiting({ to: ['ann@example.com'], notStarter: true }, { starter: cat });
 
-  test('lets another person answer, who may delegate again; those who gave it away still may answer', () => {
+  test('lets another person answer, who may delegate again; those who delegated may still answer', () => {
     const given = told(run, delegate('q_1', eve, ann), delegate('q_1', ben, eve));
     assert.equal(open(given).assignee, 'usr_ben');
     assert.deepEqual(may(given as Run, ann, eve, ben, root), [true, true, true, false]);
   });
 
-  test('is for those who may answer, goes neither to the starter nor back, and a repeat changes nothing', () => {
+  test('is allowed to those who may answer, goes neither to the starter nor back, and a repeat changes nothing', () => {
     assert.equal(outcome(run, delegate('q_1', ben, root)), 'not_an_answerer');
     assert.equal(outcome({ ...runs.waiting }, delegate('q_1', ben, key)), 'not_an_answerer');
     assert.equal(outcome(run, delegate('q_1', cat, ann)), 'delegate_is_starter');
@@ -207,7 +207,7 @@ describe('delegation', () => {
     assert.equal(open(twice).delegations?.length, 1);
   });
 
-  test('is announced to the delegate once, and an assignment to another person as well', () => {
+  test('is announced to the delegate once, like an assignment to another person', () => {
     const announced = (start: Run, command: RunCommand) => {
       const decision = transition(start, command, T0 + 9);
       if (decision.kind !== 'changed') return decision.kind;
@@ -241,7 +241,7 @@ describe('the times of a question', () => {
     return decision.kind === 'changed' ? decision.effects.map((e) => (e.type === 'emit' ? e.event : e.type)) : decision;
   };
 
-  test('its people are reminded at each time once, and those missed in an outage are one', () => {
+  test('people are reminded once at each time, and once for all times missed in an outage', () => {
     const run = waiting({ remindMs: [100, 200, 300] });
     assert.deepEqual(effects(run, T0 + 99), { kind: 'refused', code: 'not_due' });
     assert.deepEqual(effects(run, T0 + 100), ['question.reminded']);
@@ -263,7 +263,7 @@ describe('the times of a question', () => {
     assert.deepEqual(effects(after, T0 + 300), { kind: 'refused', code: 'not_due' });
   });
 
-  test('at the deadline the answer of the source counts, and no person gave it', () => {
+  test('at the deadline the answer of the source counts, without a person who gave it', () => {
     const run = waiting({ timeoutAnswerJson: '{"choice":"no"}', needs: { count: 2, on: [] }, remindMs: [100] });
     const end = told(run, by(ann), [T0 + DEADLINE_MS, due]) as Run;
     assert.deepEqual([end.status, end.answer?.answerJson], ['queued', '{"choice":"no"}']);
@@ -272,7 +272,7 @@ describe('the times of a question', () => {
     assert.equal(outcome(end, by(ben)), 'run_not_waiting');
   });
 
-  test('a time-out answer that a check refused is not given to the question asked again', () => {
+  test('a time-out answer that a check refused is not given when the question is asked again', () => {
     const end = told(waiting({ timeoutAnswerJson: '{"choice":"no"}' }), [T0 + DEADLINE_MS, due], claim('t2')) as Run;
     const policy = { ...NO_RULES, to: ['member'], timeoutAnswerJson: '{"choice":"no"}' };
     const again = (step: string) => {

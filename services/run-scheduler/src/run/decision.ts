@@ -11,7 +11,7 @@ export type Decision =
       readonly run: Run;
       readonly effects: readonly Effect[];
       readonly steps: readonly NewStep[];
-      /** The reply to the sender, where the change is not the requested one. */
+      /** The reply to the sender, if the change is not the requested one. */
       readonly refusal?: RefusalCode;
     }
   | { readonly kind: 'unchanged' }
@@ -19,9 +19,9 @@ export type Decision =
 
 /**
  * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `too_much_recorded`: the
- * records of the run's steps would become larger than a run may be. `not_queued`,
- * `other_worker`, `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these. `vote_final`: this person has answered
- * through a link, which answers once.
+ * records of the run's steps would exceed their bound. `not_queued`, `other_worker`, `not_due`, `exists`: the time for
+ * the command has passed; only the run's own node sees these. `vote_final`: this person has answered through a link,
+ * which answers once.
  */
 export type RefusalCode =
   | 'not_found'
@@ -46,7 +46,7 @@ export type DelegationRefusal =
   | 'delegate_has_delegated'
   | 'too_many_delegations';
 
-/** `steps`: those to be kept with this change. */
+/** `steps`: the steps to store with this change. */
 export function changed(run: Run, effects: readonly Effect[] = [], steps: readonly NewStep[] = NO_STEPS): Decision {
   return { kind: 'changed', run, effects, steps };
 }
@@ -60,8 +60,8 @@ export function refused(code: RefusalCode): Decision {
 }
 
 /**
- * The effects after a change is committed, as plain values. None of them happens before, but the grant of a run that only
- * computes (docs/adr/0044-early-grants.md).
+ * The effects after a change is committed, as plain values. None happens before the commit, except the grant of a run
+ * that only computes (docs/adr/0044-early-grants.md).
  */
 export type Effect =
   | { readonly type: 'grant'; readonly token: string; readonly workerSession: string }
@@ -71,7 +71,7 @@ export type Effect =
       readonly type: 'emit';
       readonly event: RunEventName;
       readonly follows: EarlierEvent | null;
-      /** When it happened, if not with the run's change of state. */
+      /** When it happened, if that is not the time of the run's change of state. */
       readonly atMs?: number;
       /** Of `question.closed`. */
       readonly closed?: ClosedQuestion;
@@ -81,7 +81,7 @@ export type Effect =
 
 export type RunEventName = QuestionEventName | 'succeeded' | 'failed' | 'cancelled';
 
-/** For the people who answer. */
+/** Events for the people who answer. */
 const QUESTION_EVENTS = [
   'needs_input',
   'question.reminded',
@@ -112,7 +112,7 @@ export interface EarlierEvent {
   readonly atMs: number;
 }
 
-/** A step to be kept with its out; the run itself carries only the summary. */
+/** A step to be stored with its out; the run itself holds only the summary. */
 export interface NewStep {
   readonly seq: number;
   readonly summary: StepSummary;

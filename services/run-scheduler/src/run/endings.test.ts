@@ -1,4 +1,4 @@
-// The rules for a run that failed where no worker saw it.
+// The rules for a run that failed without a worker.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WORKER_WAIT_MS } from './moves.ts';
@@ -48,7 +48,7 @@ test('the third lost attempt leaves one more claim, with the same number, for th
     assert.ok(ended.status === 'failed');
     assert.deepEqual([ended.error.code, ended.ending], ['attempts_exhausted', null]);
   }
-  // Drained, it continues elsewhere; its late first report does not count.
+  // After a drain it continues elsewhere; its late first report does not count.
   const drained = after(recorded, giveBack('t2', 2), T0 + WORKER_WAIT_MS);
   assert.equal(drained.ending?.byMs, T0 + 2 * WORKER_WAIT_MS);
   const returned = after(cleaning, returnGrant('t2'), T0 + 5);
@@ -60,7 +60,7 @@ test('a version without such steps fails at once', () => {
   assert.equal(after(runs.waiting, expireQuestion('q_1'), T0 + DEADLINE_MS).status, 'failed');
 });
 
-test('no worker in time: the run ends with its error, and its record names what did not run', () => {
+test('without a worker in time, the run ends with its error, and its record names what did not run', () => {
   const lost = after({ ...runs.running, facts: cleansUp, attempts: 3 }, loseLease('t1'));
   const dueMs = T0 + 1 + WORKER_WAIT_MS;
   assert.equal(transition(lost, wake, dueMs - 1).kind, 'refused');
@@ -75,7 +75,7 @@ test('no worker in time: the run ends with its error, and its record names what 
   assert.ok(decision.effects.some((effect) => effect.type === 'emit' && effect.event === 'failed'));
 });
 
-test('a deadline fails its step, and the next walk decides: any worker, and no webhook yet', () => {
+test('a deadline fails its step, and the next walk decides, on any worker and without a webhook so far', () => {
   const waiting = { ...runs.waiting, facts: cleansUp };
   const decision = transition(waiting, expireQuestion('q_1'), T0 + DEADLINE_MS);
   assert.ok(decision.kind === 'changed');
@@ -87,7 +87,7 @@ test('a deadline fails its step, and the next walk decides: any worker, and no w
   const old = { ...claim('t2'), cleansUp: false } as RunCommand;
   const claimed = after(decision.run, old, T0 + DEADLINE_MS + 1);
   assert.equal(claimed.ending, null);
-  // A worker of an earlier release knows no such code.
+  // A worker of an earlier release does not know such a code.
   const told = { code: 'step_failed', kind: 'timeout', message: 'No answer within 3d', step: 'second' };
   const ended = after(claimed, { type: 'finish', token: 't2', seq: 1, outcome: { status: 'failed', error: told } });
   assert.equal(ended.status === 'failed' && ended.error.code, 'no_answer');
@@ -96,7 +96,7 @@ test('a deadline fails its step, and the next walk decides: any worker, and no w
   assert.equal(unclaimed.status === 'failed' && unclaimed.error.code, 'no_answer');
 });
 
-test('a question of a cleanup and its deadline leave the run with the error it had', () => {
+test('a question of a cleanup and its deadline leave the run with its earlier error', () => {
   const waiting = after({ ...runs.cleaning, facts: cleansUp }, ask('t1', 3, 'q_2', DEADLINE_MS));
   const expired = after(waiting, expireQuestion('q_2'), T0 + 1 + DEADLINE_MS);
   assert.deepEqual([expired.status, expired.ending?.error.code], ['queued', 'attempts_exhausted']);
@@ -104,7 +104,7 @@ test('a question of a cleanup and its deadline leave the run with the error it h
   assert.equal(answered.ending?.byMs, T0 + 100 + WORKER_WAIT_MS);
 });
 
-test('a walk that broke off leaves its cleanup to another claim, once', () => {
+test('an interrupted walk leaves its cleanup to another claim, once', () => {
   const error = { code: 'step_failed', kind: 'limit', message: 'too large', step: '' };
   const broken = {
     type: 'finish',

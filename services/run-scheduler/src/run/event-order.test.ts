@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 import { transition } from './transition.ts';
 
-/** Each event of the run with the one that it follows; the ends of questions come in between. */
+/** Returns each event of the run with the one that it follows; ends of questions come in between. */
 function eventsOf(commands: readonly RunCommand[]): [seq: number, follows: number | null][] {
   let run: Run = runs.queued;
   const events: [number, number | null][] = [];

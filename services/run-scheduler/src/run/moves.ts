@@ -1,5 +1,5 @@
-// The moves between states that several commands share: leaving a state adds its span, entering one drops the fields of
-// the other.
+// Changes of state that several commands share: leaving a state adds its span, entering one drops the fields of the
+// other.
 import {
   type ClosedQuestion,
   changed,
@@ -25,7 +25,7 @@ import { lostStep } from './step-states.ts';
 /** The time a failed run waits for a worker that cleans up. */
 export const WORKER_WAIT_MS = 15 * 60_000;
 
-/** All fields every state has, with the span of the present state added. */
+/** Returns the fields that every state has, with the span of the present state added. */
 export function leave(run: Run, nowMs: number) {
   return {
     facts: run.facts,
@@ -75,9 +75,9 @@ export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; 
   };
 }
 
-/** The attempt was lost with its worker: another one follows, or the run has had all of them. */
+/** The attempt was lost with its worker: another attempt follows, or the run has used all of them. */
 export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: Run; effects: Effect[] } {
-  // A cleanup is not begun again: it may be the cause of its workers' ends.
+  // A cleanup is not begun again, since it may be why its workers ended.
   if (run.ending?.kind === 'cleanup') return toFailed(run, run.ending.error, nowMs);
   if (run.attempts < run.facts.maxAttempts) {
     return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: false }, effects: endLease(run) };
@@ -86,21 +86,21 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
   return toEnding(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
 }
 
-/** The run has failed: one more claim for its cleanup, where its version has such steps. */
+/** The run has failed: one more claim does its cleanup, if its version has such steps. */
 export function toEnding(run: RunningRun | QueuedRun, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
   if (!run.facts.cleansUp) return toFailed(run, error, nowMs);
   const ending: RunEnding = { kind: 'cleanup', error, byMs: nowMs + WORKER_WAIT_MS };
   return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: true, ending }, effects: endLease(run) };
 }
 
-/** Queued once more, with new time for a worker to come. */
+/** Queues the cleanup again, with new time for a worker to come. */
 export function endingAgain({ ending }: Run, nowMs: number): RunEnding | null {
   return ending === null ? null : { ...ending, byMs: nowMs + WORKER_WAIT_MS };
 }
 
 /**
- * A worker reports under a grant that was taken for undelivered, and another one has followed: its work is done again,
- * so it counts as a lost attempt. Null: nothing is left to count.
+ * Counts an attempt as lost whose worker reports under a grant that counted as undelivered, after another grant has
+ * followed: its work is done again. Null: nothing is left to count.
  */
 export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effects: Effect[] } | null {
   if (run.ending?.kind === 'cleanup') return null;
@@ -111,17 +111,17 @@ export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effect
   return attemptLost(run, nowMs);
 }
 
-/** Back to the queue; the next claim continues this attempt. */
+/** Returns the run to the queue; the next claim continues this attempt. */
 export function toQueued(run: RunningRun, nowMs: number): QueuedRun {
   return { ...leave(run, nowMs), status: 'queued', attemptOpen: true };
 }
 
-/** The run with a step's record in place of an earlier one; null: unchanged. */
+/** Returns the run with a step's record in place of an earlier one; null: unchanged. */
 export function withStep<R extends Run>(run: R, step: StepSummary | null): R {
   return step === null ? run : { ...run, steps: [...run.steps.filter(({ path }) => path !== step.path), step] };
 }
 
-/** The stored record, after those that the run's worker reported. */
+/** Returns the step to store, numbered after those that the run's worker reported. */
 export function newSteps(run: Run, step: StepSummary | null): NewStep[] {
   if (step === null) return [];
   return [{ seq: run.lastSeq + 1, summary: step, outJson: null, outWithheld: false, logTail: null }];
@@ -131,12 +131,12 @@ export function endLease(run: Run): Effect[] {
   return run.status === 'running' ? [{ type: 'lease_ended', token: run.token }] : [];
 }
 
-/** `run` before the change. Whether someone takes the event is known to the run's actor. */
+/** `run` is the state before the change. The run's actor knows whether the event has a listener. */
 export function emit(run: Run, event: RunEventName): Effect[] {
   return [{ type: 'emit', event, follows: lastQuestion(run) }];
 }
 
-/** `run` before the change. */
+/** `run` is the state before the change. */
 export function closeQuestion(run: Run, reason: ClosedQuestion['reason']): Effect[] {
   if (run.status !== 'waiting') return [];
   const closed = { questionId: run.question.id, reason };
@@ -147,14 +147,14 @@ function lastQuestion(run: Run): EarlierEvent | null {
   return run.status === 'waiting' ? askedBy(run) : (run.answer?.asked ?? null);
 }
 
-/** The event that asked. A question that was not changed since is as old as the run's revision. */
+/** Returns the event that asked. A question that has not changed since is as old as the run's revision. */
 export function askedBy({ question, revision, stateSinceMs }: WaitingRun): EarlierEvent {
   return { seq: question.askedSeq ?? revision, atMs: stateSinceMs };
 }
 
-// The end of a run that was asked to cancel: it comes with the first command that takes the run from its worker.
+// Ends a run that was asked to cancel, at the first command that takes the run from its worker.
 
-/** Null: it was not asked to. */
+/** Returns null if it was not asked to. */
 export function askedCancel(running: RunningRun, nowMs: number): Decision | null {
   if (!running.cancelRequested) return null;
   const end = toCancelled(running, nowMs);

@@ -1,4 +1,5 @@
-// Who starts a run or answers its questions, as the run keeps it: a person, a service key, or the recipient of a link.
+// A party that starts a run or answers its questions, as the run stores it: a person, a service key, or the recipient
+// of a link.
 import type { KeyId } from '@methods/base/ids';
 
 export interface Party {
@@ -22,7 +23,7 @@ export type Named = Pick<Party, 'personId' | 'email' | 'linkRecipient'>;
 
 export type Role = 'admin' | 'member' | 'viewer';
 
-/** The lowest first: each may do all that the ones before it may. */
+/** The lowest first: each role may do everything that the roles before it may. */
 const ROLES: readonly (Role | '')[] = ['viewer', 'member', 'admin'];
 
 export type Channel = 'api' | 'cli' | 'inbox' | 'link' | 'chat' | 'handler' | 'mcp' | 'timeout';
@@ -31,7 +32,10 @@ export function isPerson({ personId, email, linkRecipient }: Party): boolean {
   return personId !== '' || email !== '' || linkRecipient !== '';
 }
 
-/** The same person by id, or by a verified address: a member with the recipient's address is the recipient. */
+/**
+ * Reports whether both are the same person, by id or by a verified address: a member with the recipient's address is
+ * the recipient.
+ */
 export function isSamePerson(a: Named, b: Named): boolean {
   if (a.personId !== '' && a.personId === b.personId) return true;
   const addresses = addressesOf(b);

@@ -1,4 +1,4 @@
-// The rules of a question: who answers it, how many, and what happens at which time.
+// The rules of a question: who answers it, how many people must, and what happens at which time.
 
 /** As the source of the question's version gives it. */
 export interface AnswerPolicy {
@@ -6,7 +6,7 @@ export interface AnswerPolicy {
   readonly to: readonly string[];
   /** The person who started the run may not answer. */
   readonly notStarter: boolean;
-  /** How many different people have to give the same answer; null: one answer decides. */
+  /** How many different people must give the same answer; null: one answer decides. */
   readonly needs: NeededVotes | null;
   /** Times after the question, ascending. */
   readonly remindMs: readonly number[];
@@ -17,6 +17,6 @@ export interface AnswerPolicy {
 
 export interface NeededVotes {
   readonly count: number;
-  /** The fields that have to be the same; empty: all. */
+  /** The fields that must be equal; empty: all. */
   readonly on: readonly string[];
 }

@@ -2,17 +2,18 @@
 import type { OpenQuestion, Run } from './run.ts';
 
 /**
- * The times of an open question: its reminders, its escalation, and its deadline. One timer of the run serves them all.
+ * The times of an open question: its reminders, its escalation, and its deadline. One timer of the run serves all of
+ * them.
  */
 type DueTimer = 'deadline' | 'escalation' | 'reminder';
 
-/** Null: nothing happens to it by itself. */
+/** Returns null if nothing happens to the question by itself. */
 export function nextTimeOf(question: OpenQuestion): number | null {
   const times = [question.deadlineAtMs, escalationAtMs(question), reminderAtMs(question)].filter((at) => at !== null);
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The most important one that is due: what it makes pointless is left out. */
+/** Returns the most important timer that is due, without those that it makes pointless. */
 export function dueTimer(question: OpenQuestion, nowMs: number): DueTimer | null {
   const isDue = (atMs: number | null) => atMs !== null && nowMs >= atMs;
   if (isDue(question.deadlineAtMs)) return 'deadline';
@@ -20,12 +21,12 @@ export function dueTimer(question: OpenQuestion, nowMs: number): DueTimer | null
   return isDue(reminderAtMs(question)) ? 'reminder' : null;
 }
 
-/** Reminders whose time has come: after an outage, those missed are one. */
+/** Returns the reminders whose time has come. After an outage, missed ones count as one. */
 export function remindersDue({ policy, askedAtMs }: OpenQuestion, nowMs: number): number {
   return policy?.remindMs.filter((afterMs) => nowMs >= askedAtMs + afterMs).length ?? 0;
 }
 
-/** When the change from `before` to `after` was allowed to happen; 0: at any time. */
+/** Returns the earliest time at which the change from `before` to `after` was allowed; 0: any time. */
 export function timerOf(before: Run | null, after: Run): number {
   if (before?.status !== 'waiting') return 0;
   const { question } = before;
@@ -33,7 +34,7 @@ export function timerOf(before: Run | null, after: Run): number {
     if (after.question.escalatedAtMs !== question.escalatedAtMs) return escalationAtMs(question) ?? 0;
     return (after.question.reminders ?? 0) > (question.reminders ?? 0) ? (reminderAtMs(question) ?? 0) : 0;
   }
-  // Without a person's answer, only its expiry ends a question; a cancel may come at any time.
+  // Without a person's answer, only expiry ends a question; a cancel may come at any time.
   const given = after.answers.at(-1);
   const isAnswered = given?.questionId === question.id && given.channel !== 'timeout';
   return after.status === 'cancelled' || isAnswered ? 0 : (question.deadlineAtMs ?? 0);
@@ -48,19 +49,19 @@ function reminderAtMs({ policy, askedAtMs, reminders = 0 }: OpenQuestion): numbe
   return afterMs === undefined ? null : askedAtMs + afterMs;
 }
 
-/** What a commit did to the question of its run. */
+/** How a commit ended the question of its run. */
 export type QuestionEnd = 'answered' | 'expired' | 'cancelled';
 export type QuestionEvent = QuestionEnd | 'asked' | 'changed' | 'reminded' | 'escalated';
 
 interface QuestionChange {
   readonly event: QuestionEvent;
-  /** As it is, or as it was when it ended. */
+  /** The question as it is, or as it was when it ended. */
   readonly question: OpenQuestion;
 }
 
 const NONE: readonly QuestionChange[] = [];
 
-/** In their order. */
+/** In the order in which they happened. */
 export function questionChanges(before: Run | null, after: Run): readonly QuestionChange[] {
   const was = openQuestionOf(before);
   const is = openQuestionOf(after);

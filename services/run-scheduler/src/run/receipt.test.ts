@@ -20,7 +20,7 @@ test('a receipt has the hashes of what was asked, and an answer only while it is
   assert.equal(long.answerJson, '');
 });
 
-test('the votes of a receipt have no values, and the beginning of their comments', () => {
+test('the votes of a receipt have no values, and only the beginning of their comments', () => {
   const vote = {
     by: person('ben'),
     answerJson: '{"a":1}',
@@ -32,7 +32,7 @@ test('the votes of a receipt have no values, and the beginning of their comments
   assert.deepEqual({ ...kept, comment: kept?.comment.length }, { by: vote.by, atMs: 1, channel: 'link', comment: 200 });
 });
 
-test('a run keeps its newest receipts, by number and by size', () => {
+test('a run keeps its newest receipts, bounded by number and size', () => {
   const many = Array.from({ length: RECEIPTS_MAX + 5 }, (_, n) => receipt({ answeredAtMs: n }));
   const kept = newestReceipts(many);
   assert.deepEqual(
@@ -52,6 +52,6 @@ test('a run keeps its newest receipts, by number and by size', () => {
 test('a prompt is cut between characters', () => {
   const smiles = shortPrompt('😀'.repeat(400));
   assert.ok(smiles.length <= 500 && smiles.endsWith('…'));
-  // Half of a pair cannot be written in UTF-8.
+  // Half of a surrogate pair cannot be written in UTF-8.
   assert.doesNotThrow(() => encodeURIComponent(smiles));
 });

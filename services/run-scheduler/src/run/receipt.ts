@@ -1,5 +1,5 @@
-// What a run keeps of each accepted answer: who gave it, how and when, and the hashes of what was asked; and the count
-// of the answers to a question that needs several people.
+// What a run stores of each accepted answer: who gave it, how and when, and the hashes of what was asked; and how the
+// answers to a question that needs several people are counted.
 
 import { canonicalJson } from '@methods/base/canonical';
 import type { QuestionId } from '@methods/base/ids';
@@ -9,7 +9,7 @@ import type { NeededVotes } from './policy.ts';
 export interface Receipt {
   readonly questionId: QuestionId;
   readonly step: string;
-  /** Cut to a line. */
+  /** Shortened to a line. */
   readonly prompt: string;
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -18,17 +18,19 @@ export interface Receipt {
   /** null: unknown. */
   readonly channel: Channel | null;
   readonly comment: string;
-  /** Hex SHA-256; empty: asked by a release that kept none. */
+  /** Hex SHA-256; empty: asked by a release that did not store it. */
   readonly formSha256: string;
   readonly versionSha256: string;
-  /** With defaults; empty: too large to stay with the run. */
+  /** With defaults; empty: too large to be kept with the run. */
   readonly answerJson: string;
-  /** Of the people who decided together, without their values and with the beginning of their comments; absent: one answer
-   * decided. */
+  /**
+   * The votes of the people who decided together, without their values and with the beginning of their comments;
+   * absent: one answer decided.
+   */
   readonly votes?: readonly Omit<Vote, 'answerJson'>[];
 }
 
-/** A run keeps its newest ones in memory, and shows these. */
+/** A run keeps its newest ones in memory, and shows them. */
 export const RECEIPTS_MAX = 100;
 /** In characters. */
 const SIZE_MAX = 512 * 1024;
@@ -36,7 +38,7 @@ const PROMPT_CHARACTERS_MAX = 500;
 const ANSWER_CHARACTERS_MAX = 4_096;
 const VOTE_COMMENT_CHARACTERS_MAX = 200;
 
-/** An open question, as far as a receipt names it. */
+/** The fields of an open question that a receipt names. */
 interface AskedQuestion {
   readonly id: QuestionId;
   readonly step: string;
@@ -83,7 +85,7 @@ export function withReceipt(receipts: readonly Receipt[], receipt: Receipt): rea
   return newestReceipts([...receipts, receipt]);
 }
 
-/** As many of the newest as a run keeps, the last one at the end. */
+/** Returns as many of the newest as a run keeps, the newest one last. */
 export function newestReceipts(receipts: readonly Receipt[]): readonly Receipt[] {
   let size = 0;
   let from = receipts.length;
@@ -101,7 +103,7 @@ export function shortPrompt(prompt: string): string {
   return [...prompt.slice(0, PROMPT_CHARACTERS_MAX)].slice(0, -1).join('').concat('…');
 }
 
-/** About what it takes in memory, in characters. */
+/** Returns the approximate size in memory, in characters. */
 export function sizeOfReceipt({ comment, answerJson, prompt, votes = [] }: Receipt): number {
   return (
     500 + comment.length + answerJson.length + prompt.length + votes.reduce((n, v) => n + 200 + v.comment.length, 0)
@@ -109,7 +111,7 @@ export function sizeOfReceipt({ comment, answerJson, prompt, votes = [] }: Recei
 }
 
 /**
- * Counts the answers to a question that needs several people: each person's later answer replaces their earlier one, and
+ * Counts the answers to a question that needs several people: a person's later answer replaces their earlier one, and
  * the question is decided once enough different people agree.
  */
 export interface Vote {
@@ -122,9 +124,9 @@ export interface Vote {
 
 type Counted =
   | { readonly kind: 'open'; readonly votes: readonly Vote[] }
-  /** `agreeing`: those who decided, in the order of their votes; the last one is the vote just counted. */
+  /** `agreeing`: the deciding votes in their order; the last one is the vote just counted. */
   | { readonly kind: 'decided'; readonly agreeing: readonly Vote[] }
-  /** This person has given this answer. */
+  /** This person has already given this answer. */
   | { readonly kind: 'repeated' }
   /** This person has answered through a link, which answers once. */
   | { readonly kind: 'final' }
@@ -154,7 +156,7 @@ function isSameVote(a: Vote, b: Vote): boolean {
   return a.comment === b.comment && canonicalJson(JSON.parse(a.answerJson)) === canonicalJson(JSON.parse(b.answerJson));
 }
 
-/** Two votes of other people may turn out to be of one: a recipient who became a member meanwhile. */
+/** Votes of different people may turn out to be of one person: a recipient who became a member meanwhile. */
 function differentPeople(votes: readonly Vote[]): number {
   const people: Party[] = [];
   for (const { by } of votes) if (!people.some((person) => isSamePerson(person, by))) people.push(by);

@@ -1,15 +1,15 @@
-// How much the records of a run's steps hold: all of them stay in memory with their run, so there must be an end to it.
+// Bounds the records of a run's steps: all of them stay in memory with their run.
 import { sizeOfReceipt, sizeOfVotes } from './receipt.ts';
 import type { Run, StepSummary } from './run.ts';
 
-/** Four times what a message can show of a run. */
+/** Four times the size that a message can show of a run. */
 const RECORDED_MAX = 16 * 1024 * 1024;
-/** A record this small needs no check of the others: as many as a run may have are far below the bound. */
+/** A record this small needs no check of the others: with as many as a run may have, they are far below the bound. */
 const SMALL = 4_096;
-/** Of a record or check, beside its texts. */
+/** The size of a record or check, besides its texts. */
 const OBJECT_SIZE = 200;
 
-/** Whether a step's record fits beside the earlier ones. Sizes are in characters. */
+/** Reports whether a step's record fits beside the earlier ones. Sizes are in characters. */
 export function fitsBeside(others: readonly StepSummary[], step: StepSummary): boolean {
   let size = sizeOf(step);
   if (size <= SMALL) return true;
@@ -17,7 +17,7 @@ export function fitsBeside(others: readonly StepSummary[], step: StepSummary): b
   return size <= RECORDED_MAX;
 }
 
-/** About what a run takes in memory, in characters. */
+/** Returns the approximate memory of a run, in characters. */
 export function sizeOfRun({ facts, steps, answer, answers, ...run }: Run): number {
   let size = OBJECT_SIZE + facts.inputsJson.length + (answer?.answerJson.length ?? 0);
   for (const step of steps) size += sizeOf(step);

@@ -1,11 +1,11 @@
-// The gate every report of a worker passes: the right attempt, in order, once.
+// Checks every report of a worker: the right attempt, in order, once.
 import { type Decision, refused, unchanged } from './decision.ts';
 import { attemptLost, returnedAttemptLost } from './moves.ts';
 import { isFinished, type QueuedRun, type Run, type RunningRun } from './run.ts';
 
 /**
- * The running run the report belongs to, or the decision that ends it here. A report that is already recorded
- * is a repeat, also after the attempt ended with it; any other report of an attempt that is over is stale.
+ * Returns the running run that the report belongs to, or the decision that ends it here. A report that is already
+ * recorded is a repeat, even after the attempt ended with it; any other report of an attempt that is over is stale.
  */
 export function admitReport(
   run: Run | null,
@@ -25,19 +25,22 @@ export function admitReport(
 }
 
 /**
- * The grant was taken for undelivered, and the run is queued again; but this is its worker's first report. Its work
- * will be done again, so the next claim is another attempt.
+ * The grant counted as undelivered, and the run is queued again; but this is its worker's first report. Its work will
+ * be done again, so the next claim is another attempt.
  */
 function isOfReturnedGrant(run: Run, { seq }: { seq: number }): run is QueuedRun {
   return isReturned(run) && run.ending?.kind !== 'cleanup' && seq === 1;
 }
 
-/** The run's last grant was taken for undelivered. */
+/** Reports whether the run's last grant counted as undelivered. */
 export function isReturned(run: Run): boolean {
   return run.status === 'queued' && run.attemptOpen && run.lastSeq === 0;
 }
 
-/** Stale in any case; the first report of the grant before the run's own counts that one. */
+/**
+ * A report under another grant is always stale. The first report of the grant before the run's own one also counts that
+ * attempt.
+ */
 function ofAnotherGrant(run: Run, { token, seq }: { token: string; seq: number }, nowMs: number): Decision {
   if (token !== run.returnedToken || seq !== 1 || isFinished(run)) return refused('stale_attempt');
   const counted = returnedAttemptLost(run, nowMs);
@@ -45,7 +48,7 @@ function ofAnotherGrant(run: Run, { token, seq }: { token: string; seq: number }
   return { kind: 'changed', ...counted, steps: [], refusal: 'stale_attempt' };
 }
 
-/** The running run that holds `token`, or null. */
+/** Returns the running run that holds `token`, or null. */
 export function holderOf(run: Run | null, token: string): RunningRun | null {
   return run?.status === 'running' && run.token === token ? run : null;
 }

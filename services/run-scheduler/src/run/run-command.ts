@@ -27,20 +27,20 @@ export type RunCommand =
 export interface StartRun {
   readonly type: 'start';
   readonly facts: RunFacts;
-  /** The records the run takes over from another one of its version; absent: none. */
+  /** The records that the run takes over from another run of its version; absent: none. */
   readonly kept?: KeptBeginning;
 }
 
 export interface KeptBeginning {
-  /** In their order; numbered before every report of this run. */
+  /** In order; numbered before every report of this run. */
   readonly steps: readonly NewStep[];
-  /** A folder of this run with the files that they name. */
+  /** A folder of this run with the files that the steps name. */
   readonly folderId: FolderId | null;
 }
 
 export interface ClaimRun {
   readonly type: 'claim';
-  /** New at every claim. */
+  /** New with every claim. */
   readonly token: string;
   readonly workerSession: string;
   /** The worker knows claims that are only for a cleanup. */
@@ -58,10 +58,10 @@ export interface RecordStep extends Report {
   readonly type: 'record_step';
   readonly step: StepSummary;
   readonly outJson: string | null;
-  /** The out holds a secret: it is not kept and the step runs again after a resume. */
+  /** The out holds a secret: it is not stored, and the step runs again after a resume. */
   readonly outWithheld: boolean;
   readonly logTail: string | null;
-  /** Holds the files this step named in its out; null: nothing new. */
+  /** Holds the files that this step names in its out; null: nothing new. */
   readonly folderId: FolderId | null;
 }
 
@@ -93,7 +93,7 @@ export interface FinishRun extends Report {
   readonly type: 'finish';
   readonly outcome:
     | { readonly status: 'succeeded'; readonly resultJson: string }
-    /** `cleanupLeft`: the walk broke off before its cleanup. */
+    /** `cleanupLeft`: the walk was interrupted before its cleanup. */
     | { readonly status: 'failed'; readonly error: RunError; readonly cleanupLeft?: boolean };
 }
 
@@ -134,11 +134,11 @@ export interface AssignQuestion {
   readonly type: 'assign_question';
   readonly questionId: QuestionId;
   readonly by: Party;
-  /** null: no one. */
+  /** null: unassigned. */
   readonly assignee: Party | null;
 }
 
-/** `to` may answer from now on, beside those who may already. */
+/** `to` may answer from now on, besides those who may already. */
 export interface DelegateQuestion {
   readonly type: 'delegate_question';
   readonly questionId: QuestionId;

@@ -1,4 +1,4 @@
-// Invariants that hold for any commands in any order: of two workers, people and clocks, at random.
+// Invariants that hold for any commands in any order: those of two workers, people and clocks, at random.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ import { isFinished, type Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 import { transition } from './transition.ts';
 
-/** The meaning of `seq` and `token` depends on the run so far, so that most reports pass the gate. */
+/** The meaning of `seq` and `token` depends on the run so far, so that most reports are admitted. */
 interface Report {
   readonly build: (token: string, seq: number) => RunCommand;
   readonly token: 'own' | 'returned' | 'other';
@@ -129,7 +129,7 @@ test('attempts never fall, never pass the maximum, and grow only with a claim or
   });
 });
 
-test('attempts equal the leases lost, and one more once the run was claimed since', () => {
+test('attempts equal the leases lost, plus one if the run was claimed since', () => {
   let returned = 0;
   const stories = fc.array(told, { maxLength: 60, size: 'max' });
   fc.assert(
@@ -147,7 +147,7 @@ test('attempts equal the leases lost, and one more once the run was claimed sinc
           continue;
         }
         if (type === 'expire_lease' && after !== before && after?.status !== 'cancelled') lost++;
-        // A report of a grant that was taken for undelivered.
+        // A report of a grant that counted as undelivered.
         if (type !== 'cancel' && before?.status === 'queued' && after !== before && after?.status !== 'running') lost++;
         if (after?.status === 'queued' && !after.attemptOpen) assert.equal(after.attempts, lost);
         if (after?.status === 'running' || after?.status === 'waiting') assert.equal(after.attempts, lost + 1);
@@ -173,7 +173,7 @@ test('spans never fall', () => {
   });
 });
 
-test('a cancel that was accepted is never taken back: the run stays running or is cancelled', () => {
+test('an accepted cancel is never withdrawn: the run stays running or is cancelled', () => {
   always(({ before, after }) => {
     if (before?.status !== 'running' || !before.cancelRequested) return;
     const stillAsked = after?.status === 'running' && after.cancelRequested;
@@ -181,7 +181,7 @@ test('a cancel that was accepted is never taken back: the run stays running or i
   });
 });
 
-test('a step that was recorded is never lost', () => {
+test('a recorded step is never lost', () => {
   always(({ before, after }) => {
     const paths = new Set(after?.steps.map((s) => s.path));
     for (const { path } of before?.steps ?? []) assert.ok(paths.has(path));
@@ -189,7 +189,7 @@ test('a step that was recorded is never lost', () => {
   });
 });
 
-test('the random stories reach every state, so that the rules above are put to the test', () => {
+test('the random stories reach every state, so that the rules above are tested', () => {
   const seen = new Set<string>();
   const stories = fc.sample(fc.array(told, { maxLength: 60 }), { numRuns: 2_000, seed: 1 });
   for (const story of stories) for (const { after } of play(story)) if (after !== null) seen.add(after.status);

@@ -24,7 +24,7 @@ import { transition } from './transition.ts';
 /** A command, or a command and the moment it comes, in ms after the start. */
 type Told = RunCommand | readonly [atMs: number, RunCommand];
 
-/** The run after all of these, each of which must change it. */
+/** Returns the run after all of these commands, each of which must change it. */
 function given(...told: readonly Told[]): Run {
   let run = null as Run | null;
   for (const one of told) {
@@ -57,7 +57,7 @@ test('a claim after a lost lease counts', () => {
   assert.equal(given(start, claim('t1'), loseLease('t1'), claim('t2')).attempts, 2);
 });
 
-test('an answer, a drain and a grant that reached no worker never count, for any number of them', () => {
+test('an answer, a drain and an undelivered grant never count, however often they occur', () => {
   const told: Told[] = [start];
   for (let round = 0; round < 5; round++) {
     const [asks, drains, strays] = [`a${round}`, `d${round}`, `s${round}`];
@@ -92,7 +92,7 @@ test('a failed step fails the run at once, at its first attempt', () => {
   assert.equal(run.status === 'failed' && run.error.code, 'step_failed');
 });
 
-test('a worker that comes back after its lease was lost can report nothing, even while no other worker has the run', () => {
+test('a worker that returns after its lease was lost can report nothing, even while no other worker has the run', () => {
   const run = given(start, claim('t1'), loseLease('t1'));
   for (const late of [recordStep('t1', 1), succeed('t1', 1), ask('t1', 1), giveBack('t1', 1), heartbeat('t1')]) {
     assert.equal(refusalOf(run, late), 'stale_attempt', late.type);
@@ -113,7 +113,7 @@ test('each attempt numbers its reports from 1', () => {
   assert.equal(refusalOf(again, recordStep('t2', 1)), 'changed');
 });
 
-test('a recorded step carries the attempt that made it; one recorded again replaces its first record', () => {
+test('a recorded step has the attempt that ran it, and a new record replaces the first one', () => {
   const run = given(start, claim('t1'), recordStep('t1', 1), loseLease('t1'), claim('t2'), recordStep('t2', 1));
   assert.deepEqual(
     run.steps.map((s) => [s.path, s.attempt]),
@@ -121,7 +121,7 @@ test('a recorded step carries the attempt that made it; one recorded again repla
   );
 });
 
-test('once a cancel is accepted, every way an attempt can end makes the run cancelled', () => {
+test('after an accepted cancel, every end of the attempt makes the run cancelled', () => {
   const ends = [
     succeed('t1', 1),
     fail('t1', 1),
@@ -134,7 +134,7 @@ test('once a cancel is accepted, every way an attempt can end makes the run canc
   for (const end of ends) assert.equal(given(start, claim('t1'), cancel, end).status, 'cancelled', end.type);
 });
 
-test('a step that was on its way when the cancel came is still recorded, and the cancel stays', () => {
+test('a step in flight when the cancel came is still recorded, and the cancel stays', () => {
   const run = given(start, claim('t1'), cancel, recordStep('t1', 1));
   assert.equal(run.steps.length, 1);
   assert.equal(run.status === 'running' && run.cancelRequested, true);
@@ -175,7 +175,7 @@ test('a late repeat that names its question never answers the next one', () => {
   assert.equal(refusalOf(run, answer('q_1', 'no')), 'question_changed');
 });
 
-test('the time of each state is booked when the run leaves it', () => {
+test('the time in each state is added when the run leaves it', () => {
   const run = given(
     start,
     [10, claim('t1')],
@@ -191,7 +191,7 @@ test('the time of each state is booked when the run leaves it', () => {
   assert.equal(run.stateSinceMs, T0 + 1_215);
 });
 
-test('a clock that was set back adds nothing and takes nothing away', () => {
+test('a clock that was set back neither adds nor removes time', () => {
   const run = given(start, [100, claim('t1')], [40, giveBack('t1', 1)], [50, claim('t2')]);
   assert.deepEqual(run.spans, { queuedMs: 100 + 10, runningMs: 0, waitingMs: 0 });
 });

@@ -1,5 +1,5 @@
-// Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to apply
-// commands. The history: question q0 was answered, attempt `t1` has reported twice.
+// Runs and commands for tests of the rules: one run of each kind, all with the same history, and short ways to apply
+// commands. In the history, question q0 was answered and attempt `t1` has reported twice.
 import type { QuestionId } from '@methods/base/ids';
 import type { Party, Role } from './party.ts';
 import type { AcceptedAnswer, Run, RunFacts, RunningRun, StepSummary } from './run.ts';
@@ -186,7 +186,7 @@ export function person(name: string, role: Role = 'member'): Party {
   return { personId: `usr_${name}`, keyId: '', email: `${name}@example.com`, name, role, linkRecipient: '' };
 }
 
-/** Who opens a link that was sent to this person's address. */
+/** The person who opens a link that was sent to this person's address. */
 export function recipient(name: string): Party {
   return { personId: '', keyId: '', email: '', name: '', role: '', linkRecipient: `${name}@example.com` };
 }

@@ -1,4 +1,4 @@
-// A run. One union over its states: a waiting run has a question by type, a queued run cannot.
+// A run, as one union over its states: by its type a waiting run has a question and a queued run has none.
 import type { FolderId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import type { Party } from './party.ts';
 import type { AnswerPolicy } from './policy.ts';
@@ -15,7 +15,7 @@ export interface RunFacts {
   /** Production id, wf_... */
   readonly method: ProductionId;
   readonly versionId: VersionId;
-  /** After defaults. */
+  /** The inputs with their defaults. */
   readonly inputsJson: string;
   readonly idempotencyHash: Uint8Array;
   readonly requestDigest: Uint8Array;
@@ -28,15 +28,15 @@ export interface RunFacts {
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
   readonly maxAttempts: number;
-  /** Features a worker must have beside those every worker has; sorted, with commas. */
+  /** Features that only some workers have and that the run needs; sorted, separated by commas. */
   readonly needs: string;
-  /** The version has steps for after a failure, or steps whose failure a run outlives. */
+  /** The version has steps that run after a failure, or steps whose failure does not end the run. */
   readonly cleansUp: boolean;
 }
 
 interface RunBase {
   readonly facts: RunFacts;
-  /** Grows by one with every commit; 0 before the first. */
+  /** Increases by one with every commit; 0 before the first. */
   readonly revision: number;
   readonly stateSinceMs: number;
   readonly startedAtMs: number | null;
@@ -46,15 +46,15 @@ interface RunBase {
   readonly attempts: number;
   /** False when the next claim counts as an attempt: before the first one and after a lost lease. */
   readonly attemptOpen: boolean;
-  /** Token of the last attempt that reported; kept past its end so that a repeated report is recognized. */
+  /** Token of the last attempt that reported; kept after its end so that a repeated report is recognized. */
   readonly token: string | null;
-  /** The claim before it, taken for undelivered and without a report since. */
+  /** Token of the previous claim, whose grant counted as undelivered and which has not reported since. */
   readonly returnedToken: string | null;
-  /** Last report of that attempt that is recorded. */
+  /** The last recorded report of that attempt. */
   readonly lastSeq: number;
   readonly steps: readonly StepSummary[];
   readonly answer: AcceptedAnswer | null;
-  /** Of the newest accepted answers, the last one at the end. */
+  /** The newest accepted answers, the newest one last. */
   readonly answers: readonly Receipt[];
   readonly folderId: FolderId | null;
   /** The run has failed, or will unless its worker decides otherwise; null: it has not. */
@@ -62,13 +62,13 @@ interface RunBase {
 }
 
 /**
- * A failure that no worker saw, before its cleanup. `question`: a deadline passed; the next walk decides the run's end.
- * `cleanup`: the run has failed for good; one more claim, only for `on_failure` and `finally`.
+ * A failure without a worker, before its cleanup. `question`: a deadline passed; the next walk decides the run's end.
+ * `cleanup`: the run has failed finally; one more claim, only for `on_failure` and `finally`.
  */
 export interface RunEnding {
   readonly kind: 'question' | 'cleanup';
   readonly error: RunError;
-  /** A queued run ends without them then. */
+  /** The time at which a queued run ends without its cleanup. */
   readonly byMs: number;
 }
 
@@ -82,7 +82,7 @@ export interface QueuedRun extends RunBase {
   readonly status: 'queued';
 }
 
-/** Shown as queued: it is in no queue before its time. */
+/** Shown as queued, but in no queue before its time. */
 export interface SleepingRun extends RunBase {
   readonly status: 'sleeping';
   readonly wakeAtMs: number;
@@ -91,7 +91,7 @@ export interface SleepingRun extends RunBase {
 export interface RunningRun extends RunBase {
   readonly status: 'running';
   readonly token: string;
-  /** The worker stream the run was granted to. */
+  /** The worker stream that the run was granted to. */
   readonly workerSession: string;
   readonly cancelRequested: boolean;
 }
@@ -128,21 +128,21 @@ export interface OpenQuestion {
   readonly deadlineAtMs: number | null;
   /** The deadline as the method's source spells it, for example 3d. */
   readonly timeoutText: string;
-  /** Checks that judge the answer; absent: there are none, or a release asked that left them to the worker. */
+  /** Checks that judge the answer; absent: there are none, or the release that asked left them to the worker. */
   readonly checks?: AnswerChecksOf;
-  /** The run's revision that asked; absent: of a release that did not keep it, and changed nothing since. */
+  /** The run's revision that asked; absent: set by a release that did not store it, and unchanged since. */
   readonly askedSeq?: number;
   /** Hex digests of the form's canonical JSON, and of the source that asks. */
   readonly formSha256?: string;
   readonly versionSha256?: string;
   /** Absent: every member may answer, and so may a key. */
   readonly policy?: AnswerPolicy;
-  /** Each person's present answer, where several people are needed. */
+  /** Each person's present answer, if several people are needed. */
   readonly votes?: readonly Vote[];
-  /** The id of a person, or the one address that is asked; absent: no one. */
+  /** The id of a person, or the only address that is asked; absent: unassigned. */
   readonly assignee?: string;
   readonly delegations?: readonly Delegation[];
-  /** Reminders that were due, in the order of the policy. */
+  /** The number of reminders that were due, in the order of the policy. */
   readonly reminders?: number;
   readonly escalatedAtMs?: number;
 }
@@ -153,26 +153,26 @@ export interface Delegation {
   readonly atMs: number;
 }
 
-/** The place of the checks, and the values they read besides the answer. */
+/** The position of the checks, and the values that they read besides the answer. */
 export interface AnswerChecksOf {
   readonly method: ProductionId;
   readonly versionId: VersionId;
-  /** Of the ask step in that version. */
+  /** The path of the ask step in that version. */
   readonly path: string;
-  /** Empty: only checks of the answer by itself can be judged before the run continues. */
+  /** Empty: before the run continues, only checks that read just the answer can be judged. */
   readonly scopeJson: string;
 }
 
 export interface AcceptedAnswer {
   readonly questionId: QuestionId;
   readonly step: string;
-  /** After defaults. */
+  /** The answer with its defaults. */
   readonly answerJson: string;
-  /** Hex digest of the answer as it was sent. */
+  /** Hex digest of the answer as the caller sent it. */
   readonly digest: string;
-  /** The event that asked; absent in rows of releases that did not keep it. */
+  /** The event that asked; absent in rows of releases that did not store it. */
   readonly asked?: { readonly seq: number; readonly atMs: number };
-  /** Absent as `asked` may be. */
+  /** May be absent for the same reason as `asked`. */
   readonly answeredAtMs?: number;
 }
 
@@ -209,7 +209,7 @@ export interface StepError {
   readonly message: string;
   readonly status: number;
   readonly line: number;
-  /** An HTTP server's answer beside its status; absent: none, as in records of earlier releases. */
+  /** An HTTP server's response besides its status; absent: none, as in records of earlier releases. */
   readonly reason?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;

@@ -21,7 +21,7 @@ import { transition } from './transition.ts';
 
 type Told = readonly [atMs: number, command: RunCommand];
 
-/** The run after all of these; a refused command changes nothing. */
+/** Returns the run after all of these commands; a refused one changes nothing. */
 function after(...told: readonly Told[]): Run {
   let run = null as Run | null;
   for (const [atMs, command] of told) {
@@ -53,7 +53,7 @@ function record(token: string, seq: number, path: string, kind: string, startMs:
 
 const begin = (seq: number, path: string, kind: string, token = 't1') => record(token, seq, path, kind, 100);
 
-/** How a run whose step `a` of this kind began at 100 reaches each state. */
+/** How a run reaches each state when its step `a` of this kind began at 100. */
 const KINDS: Readonly<Record<string, Readonly<Record<string, readonly Told[]>>>> = {
   node: {
     running: [],
@@ -137,7 +137,7 @@ const ASK: Readonly<Record<string, readonly Told[]>> = {
   'deadline passed': [...asked, [5_100, expireQuestion('q_1')]],
 };
 
-/** Status, attempt, start and end since T0, running and waiting time. */
+/** Returns status, attempt, start and end since T0, running and waiting time. */
 function lines(run: Run): string[] {
   return stepsOf(run).map((step) => {
     const end = step.finishedAtMs === 0 ? '-' : step.finishedAtMs - T0;

@@ -1,9 +1,9 @@
-// The states of a run's steps: each record in the run's present state, and the steps that are known only from the run's
-// question or answer. The waiting time of a step is kept at the run, which knows it, not at its worker.
+// Derives the states of a run's steps: each record in the run's present state, and the steps that are known only from
+// the run's question or answer. The run, not the worker, keeps the waiting time of a step.
 import type { AcceptedAnswer, Run, RunError, StepError, StepSummary } from './run.ts';
 import { isFinished } from './run.ts';
 
-/** All known steps of the run. Sums of a running step are those of its finished spans. */
+/** Returns all known steps of the run. The totals of a running step are those of its finished spans. */
 export function stepsOf(run: Run): readonly StepSummary[] {
   const steps = run.steps.map((step) => stateOf(step, run));
   const asked = askedStep(run);
@@ -14,7 +14,7 @@ function isBegun({ status }: Pick<StepSummary, 'status'>): boolean {
   return status === 'running' || status === 'waiting';
 }
 
-/** A record of the step's end with its earlier waiting time: for its answer, or until its time came. */
+/** Returns a record of the step's end with its earlier waiting time: for its answer, or until its time came. */
 export function withWaiting(step: StepSummary, before: StepSummary | undefined, answer: AcceptedAnswer | null) {
   if (isBegun(step)) return step;
   if (answer?.step === step.path && answer.asked !== undefined && answer.answeredAtMs !== undefined) {
@@ -34,7 +34,7 @@ export function withWaiting(step: StepSummary, before: StepSummary | undefined, 
   return { ...step, startedAtMs: Math.min(step.startedAtMs, before.startedAtMs), waitingMs };
 }
 
-/** The step that waits for the run's answer, as it ends without one. Null: the run asks nothing. */
+/** Returns the end, without an answer, of the step that waits for the run's answer. Null: the run asks nothing. */
 export function endOfQuestion(run: Run, status: 'failed' | 'cancelled', nowMs: number, error: StepError | null) {
   const asked = run.status === 'waiting' ? askedStep(run) : null;
   if (asked === null) return null;
@@ -42,7 +42,7 @@ export function endOfQuestion(run: Run, status: 'failed' | 'cancelled', nowMs: n
   return { ...asked, status, finishedAtMs: nowMs, waitingMs, error } satisfies StepSummary;
 }
 
-/** The step that ran last and innermost when its worker was lost; empty: none had run long enough to be known. */
+/** Returns the innermost step that ran last when its worker was lost; empty: none had run long enough to be known. */
 export function lostStep(run: Run): string {
   const begun = run.steps.filter(isBegun);
   const innermost = begun.filter(({ path }) => !begun.some((other) => isBelow(other.path, path)));
@@ -71,7 +71,7 @@ function begunStep(
   return { path, kind, status, attempt: run.attempts, ...spans, checks: [], error: null };
 }
 
-/** A step that has begun ends as its run does. */
+/** A begun step ends as its run does. */
 function stateOf(step: StepSummary, run: Run): StepSummary {
   if (!isBegun(step)) return step;
   if (run.status === 'waiting' || run.status === 'sleeping') return { ...step, status: 'waiting' };
@@ -86,7 +86,7 @@ function stateOf(step: StepSummary, run: Run): StepSummary {
     ...step,
     status: failed ? 'failed' : 'cancelled',
     finishedAtMs,
-    // It ran no longer than its run did.
+    // A step runs no longer than its run.
     runningMs: waits ? step.runningMs : step.runningMs + Math.min(openMs, run.spans.runningMs),
     waitingMs: step.status === 'waiting' ? step.waitingMs + openMs : step.waitingMs,
     error: step.error ?? (failed ? stepError(error) : null),

@@ -36,7 +36,7 @@ interface Row {
   readonly atMs?: number;
 }
 
-/** Sequence of a report: attempt t1 has reported twice, so 3 is next, 2 a repeat, and 4 skips one. */
+/** Sequence numbers of a report: attempt t1 has reported twice, so 3 is next, 2 a repeat, and 4 skips one. */
 function reports(name: string, report: (token: string, seq: number) => RunCommand): Row[] {
   return [
     { name: `${name}, next`, command: report('t1', 3) },
@@ -46,7 +46,7 @@ function reports(name: string, report: (token: string, seq: number) => RunComman
   ];
 }
 
-/** By type: a command without rows here does not compile. */
+/** By type, so that a command without rows does not compile. */
 const rowsOf: Record<RunCommand['type'], Row[]> = {
   start: [{ name: 'start', command: start }],
   claim: [{ name: 'claim', command: claim('t2') }],
@@ -194,7 +194,7 @@ expire_question, other     !not due     !not due     !not due     !not due     !
 cancel                     !missing     cancelled    cancelled    cancelled    cancelling   =            cancelled    cancelled    cancelling   !finished    !finished    =
 `;
 
-test('every state takes every command as the ledger says', () => {
+test('every state handles every command as the ledger says', () => {
   const lines = rows.map((row) => {
     const outcomes = Object.values(columns).map((run) => transition(run, row.command, row.atMs ?? T0 + 1));
     return line(row.name, outcomes.map(outcomeOf));
@@ -202,7 +202,7 @@ test('every state takes every command as the ledger says', () => {
   assert.equal(`\n${[line('', Object.keys(columns)), ...lines].join('\n')}\n`, ledger);
 });
 
-test('the first report of a grant that was taken for undelivered is refused, and counts the attempt', () => {
+test('the first report of a grant that counted as undelivered is refused, and counts the attempt', () => {
   const returned: Run = { ...runs.queued, lastSeq: 0 };
   for (const build of [recordStep, ask, sleep, succeed, fail, giveBack]) {
     for (const [attempts, status] of [
@@ -251,7 +251,7 @@ test('the first report of a grant that was returned before another one followed 
   }
 });
 
-test('a claim keeps only the token of the grant before it that reached no worker', () => {
+test('a claim keeps only the token of the previous grant that reached no worker', () => {
   const claimed = (run: Run) => {
     const decision = transition(run, claim('t2'), T0 + 1);
     assert.ok(decision.kind === 'changed');

@@ -1,5 +1,5 @@
-// The run's rules: the effect of each command in each state. Pure: the time is a parameter, effects are returned as
-// values. Production and the tests use this same function.
+// The run's rules: the effect of each command in each state. Pure: the time is a parameter, and effects are returned as
+// values. Production and tests use this function.
 import { unreachable } from '@methods/base/assert';
 import { cancelRun } from './commands/cancel-run.ts';
 import { askRun, finishRun, giveBackRun, heartbeatRun, recordStep, sleepRun } from './commands/held-run.ts';

@@ -45,7 +45,7 @@ test('a joining node takes only what it wins and moves nothing between the other
   assert.ok(moved > SHARDS / 8 && moved < SHARDS / 2, `${moved} moved`);
 });
 
-test('two nodes agree on a shard between them although only one of them sees a third', () => {
+test('two nodes agree on a shard between them although only one of them knows a third', () => {
   const wide = assignShards(SHARDS, ['a', 'b', 'c']);
   const narrow = assignShards(SHARDS, ['a', 'b']);
   for (let shard = 0; shard < SHARDS; shard++) if (wide[shard] !== 'c') assert.equal(narrow[shard], wide[shard]);

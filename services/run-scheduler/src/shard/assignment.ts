@@ -1,10 +1,10 @@
-// Which node should own which shard. Every node computes it for itself from the same member list, so no agreement is
+// Decides which node should own which shard. Every node computes it from the same member list, so no agreement is
 // needed; epochs handle lists that differ for a moment.
 
 /**
- * The owner of each shard, by rendezvous hashing: every node has a weight for every shard and the heaviest wins. A node
- * that joins or leaves moves only the shards it wins or loses. The order of `nodeIds` does not matter; without nodes
- * the list is empty.
+ * Returns the owner of each shard, by rendezvous hashing: every node has a weight for every shard, and the heaviest
+ * wins. A node that joins or leaves moves only the shards it wins or loses. The order of `nodeIds` does not matter;
+ * without nodes the list is empty.
  */
 export function assignShards(shardCount: number, nodeIds: readonly string[]): readonly string[] {
   const nodes = [...new Set(nodeIds)].sort().map((nodeId) => ({ nodeId, seed: textHash(nodeId) }));
@@ -15,7 +15,7 @@ export function assignShards(shardCount: number, nodeIds: readonly string[]): re
     let owner = '';
     for (const { nodeId, seed } of nodes) {
       const weight = mix(seed ^ mix(shard + 1));
-      // Equal weights fall to the smaller id, because ids are sorted.
+      // For equal weights the smaller id wins, because ids are sorted.
       if (weight > heaviest) {
         heaviest = weight;
         owner = nodeId;

@@ -21,7 +21,7 @@ test('a node is silent when its beat shows no new value, however often the old o
   assert.deepEqual(watch.silent(SILENT_MS), []);
 });
 
-test('a beat under way when its sender died does not bring it back, two later ones do', () => {
+test('a beat in flight when its sender died does not bring it back, two later ones do', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   watch.observe(beat('a', 7), 'bucket', 0);
   assert.equal(watch.suspect('a'), true);
@@ -32,7 +32,7 @@ test('a beat under way when its sender died does not bring it back, two later on
   assert.deepEqual([ids(watch), watch.alive(), watch.gone()], [['a'], ['a'], []]);
 });
 
-test('an old entry means no life at first sight, its next beat does', () => {
+test('an old entry does not count as life at first sight, its next beat does', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   assert.equal(watch.observe(beat('a', 7), 'rows', 0, false), false);
   assert.deepEqual(watch.gone(), ['a']);
@@ -60,7 +60,7 @@ test('a leaving node is not a member, keeps its shards for a while although it b
   assert.deepEqual(ids(watch), ['a']);
 });
 
-test('a node seen to leave stays away although an earlier beat of it still arrives', () => {
+test('a node known to be leaving remains so although an earlier beat of it arrives', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   watch.observe(beat('a', 1), 'bucket', 0);
   assert.equal(watch.leaving('a', 10), true);
@@ -68,7 +68,7 @@ test('a node seen to leave stays away although an earlier beat of it still arriv
   assert.deepEqual(ids(watch), []);
 });
 
-test('the bucket is missed as soon as one alive node shows only elsewhere', () => {
+test('the bucket counts as missing beats as soon as one alive node shows only elsewhere', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   watch.observe(beat('a', 1), 'bucket', 0);
   watch.observe(beat('b', 1), 'bucket', 0);

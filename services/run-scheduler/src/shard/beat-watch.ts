@@ -1,5 +1,5 @@
-// Which nodes are alive, judged only from beats: a node is silent when no new value of its beat was seen for a while on
-// the observer's own monotonic clock. Watchers are not notified of expired bucket entries, and wall clocks jump, so
+// Decides which nodes are alive, only from beats: a node is silent when no new value of its beat was seen for a while
+// on the observer's own monotonic clock. Watchers are not notified of expired bucket entries, and wall clocks jump, so
 // neither counts. Holds no timer and does no I/O.
 
 export interface NodeBeat {
@@ -8,7 +8,7 @@ export interface NodeBeat {
   readonly peerAddress: string;
   /** Grows with every beat of the process. */
   readonly beat: number;
-  /** It gives its shards away and takes none. */
+  /** The node gives its shards away and takes none. */
   readonly leaving: boolean;
 }
 
@@ -16,14 +16,14 @@ interface Standing {
   peerAddress: string;
   beat: number;
   alive: boolean;
-  /** While not alive, or said to be leaving: the first beat that makes it a member again. */
+  /** For a node that is dead or reported as leaving: the first beat that makes it a member again. */
   returnsAtBeat: number;
   leavingSinceMs: number | null;
   seenAtMs: number;
   seenInBucketAtMs: number;
 }
 
-// A beat under way when its sender died must not bring it back; a live node is back with its second next one.
+// A beat in flight when its sender died must not bring it back; a live node is back with its second beat.
 const RETURN_BEATS = 2;
 const NODES_MAX = 1_000;
 const FORGET_MS = 600_000;
@@ -39,7 +39,10 @@ export class BeatWatch {
     this.deafUntilMs = nowMs;
   }
 
-  /** A beat was seen; `fresh` false for a first sight that is too old to mean life. True when the members changed. */
+  /**
+   * Records a beat; `fresh` is false for a first sight that is too old to count as life. Returns true when the members
+   * changed.
+   */
   observe(beat: NodeBeat, source: 'bucket' | 'rows', nowMs: number, fresh = true): boolean {
     const known = this.nodes.get(beat.nodeId);
     if (!known) return this.add(beat, nowMs, fresh);
@@ -57,7 +60,7 @@ export class BeatWatch {
     return isMember(known) !== before;
   }
 
-  /** No longer alive until it beats again. True when that changed anything. */
+  /** Marks the node as dead until it beats again. Returns true when that changed anything. */
   suspect(nodeId: string): boolean {
     const known = this.nodes.get(nodeId);
     if (!known?.alive) return false;
@@ -66,7 +69,10 @@ export class BeatWatch {
     return true;
   }
 
-  /** The node was seen giving its shards away before its own beat reported it. True when the members changed. */
+  /**
+   * The node is giving its shards away, which was noticed before its own beat reported it. Returns true when the
+   * members changed.
+   */
   leaving(nodeId: string, nowMs: number): boolean {
     const known = this.nodes.get(nodeId);
     if (!known || known.leavingSinceMs !== null) return false;
@@ -76,25 +82,25 @@ export class BeatWatch {
   }
 
   /**
-   * The observer could not receive, or was frozen, until now: silence before this proves nothing. An observer that saw
-   * nothing for an hour must not suspect all nodes in its first moment.
+   * The observer could not receive, or was frozen, until now, so silence before this proves nothing. An observer that
+   * saw nothing for an hour must not suspect all nodes in its first moment.
    */
   deaf(nowMs: number): void {
     this.deafUntilMs = nowMs;
   }
 
-  /** Alive nodes that were silent for too long, or have been leaving for as long. */
+  /** Returns alive nodes that were silent for too long, or have been leaving for as long. */
   silent(nowMs: number): string[] {
     return this.idsWhere((node) => node.alive && this.silenceMs(node, nowMs) >= this.silentMs);
   }
 
-  /** Whether any live node was not seen in the bucket for `bucketMs`. */
+  /** Reports whether an alive node was not seen in the bucket for `bucketMs`. */
   missingInBucket(nowMs: number, bucketMs: number): boolean {
     for (const node of this.nodes.values()) if (node.alive && nowMs - node.seenInBucketAtMs >= bucketMs) return true;
     return false;
   }
 
-  /** Alive and not leaving. */
+  /** Returns the nodes that are alive and not leaving. */
   members(): { nodeId: string; peerAddress: string }[] {
     return this.idsWhere(isMember).map((nodeId) => ({
       nodeId,
@@ -102,7 +108,7 @@ export class BeatWatch {
     }));
   }
 
-  /** Alive, leaving or not: no node may take their shards. */
+  /** Returns alive nodes, leaving or not: no node may take their shards. */
   alive(): string[] {
     return this.idsWhere((node) => node.alive);
   }
@@ -111,7 +117,7 @@ export class BeatWatch {
     return this.nodes.get(nodeId)?.alive ?? false;
   }
 
-  /** Known, and not alive any more. */
+  /** Returns known nodes that are no longer alive. */
   gone(): string[] {
     return this.idsWhere((node) => !node.alive);
   }

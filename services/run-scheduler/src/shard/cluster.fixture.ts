@@ -1,4 +1,4 @@
-// Nodes of one test on a database of their own, and the checks every test makes.
+// The nodes of one test on a database of their own, and the checks that every test makes.
 import assert from 'node:assert/strict';
 import { randomToken } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -28,7 +28,7 @@ export class TestCluster {
     return new TestCluster(database, natsUrl);
   }
 
-  /** After every test: no lease may ever have been given twice. */
+  /** Called after every test: checks that no lease was ever given twice. */
   async close(): Promise<void> {
     const leases = this.nodes.flatMap(({ taken }) => taken);
     await Promise.all(this.nodes.map((node) => node.kill()));
@@ -41,12 +41,12 @@ export class TestCluster {
     return Promise.all(names.map((name) => this.start(name, 0)));
   }
 
-  /** A new process at the address of one that is gone. */
+  /** Starts a new process at the address of a former one. */
   restart(former: TestNode): Promise<TestNode> {
     return this.start('again', former.server.port);
   }
 
-  // New ids every time: the bucket still has the beats of the test before.
+  // Uses new ids every time: the bucket still has the beats of the previous test.
   private start(name: string, port: number): Promise<TestNode> {
     const node = new TestNode(this.database.url, this.natsUrl, `${name}-${randomToken()}`, port);
     this.nodes.push(node);
@@ -61,7 +61,7 @@ export class TestCluster {
     return [a, b, c];
   }
 
-  /** The clocks of all nodes, and of those to come: three seconds without a beat now take half a minute. */
+  /** Slows the clocks of all nodes, including later ones: three seconds without a beat now take half a minute. */
   slowClocks(): void {
     this.slow = true;
     for (const { clock } of this.nodes) clock.slowDown(SLOW);
@@ -84,7 +84,7 @@ export class TestCluster {
     };
   }
 
-  /** Each shard is owned by exactly one of these nodes, under the epoch in its row. */
+  /** Reports whether each shard is owned by exactly one of these nodes, under the epoch in its row. */
   async whole(nodes: readonly TestNode[]): Promise<boolean> {
     if (nodes.reduce((sum, { owner }) => sum + owner.owned().length, 0) !== SHARDS) return false;
     const rows = await this.sql<{ shard: number; epoch: number; owner: string | null; released: boolean }[]>`
@@ -98,7 +98,7 @@ export class TestCluster {
     return until('every shard has one owner', () => this.whole(nodes), withinMs);
   }
 
-  /** Its next beat is in its row, and so on its way to the others. */
+  /** Waits until its next beat is in its row, and so on its way to the others. */
   async hasBeaten({ nodeId }: TestNode): Promise<void> {
     const beat = async () => {
       const [row] = await this.sql<{ beat: number }[]>`
@@ -109,7 +109,7 @@ export class TestCluster {
     await until(`${nodeId} has beaten`, async () => (await beat()) > last);
   }
 
-  /** With slow clocks: sooner than any node could have been missed for its beats. */
+  /** With slow clocks: sooner than any node's beats could be missed. */
   settledWithoutWaiting(nodes: readonly TestNode[]): Promise<true> {
     return this.settled(nodes, SOONER_THAN_BEATS_MS);
   }

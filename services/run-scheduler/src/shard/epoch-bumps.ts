@@ -1,5 +1,5 @@
-// Decides the outcome of commits without a reply: a new epoch for their shards, gained on another connection, waits for
-// the old statement and fences what of it is still under way.
+// Settles commits without a reply: taking a new epoch for their shards on another connection waits for the old
+// statement, and fences what is left of it.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -16,13 +16,13 @@ export interface EpochBumpsOptions {
 
 export interface BumpOutcome {
   readonly kept: readonly ShardEpoch[];
-  /** With the epochs they were held under. */
+  /** With the epochs under which they were held. */
   readonly lost: readonly ShardEpoch[];
   /** Given away meanwhile, although their rows still name this node. */
   readonly orphaned: readonly ShardEpoch[];
 }
 
-// Beyond this the shards are given up; taking them again later decides the same question.
+// After this the shards are given up; taking them again later settles the same question.
 const DECIDE_MS = 10_000;
 
 export class EpochBumps {
@@ -35,7 +35,7 @@ export class EpochBumps {
     return this.underWay > 0;
   }
 
-  /** One after the other: two for the same shard at once would each take the other for a thief. Never rejects. */
+  /** Runs one after the other: two for the same shard would each see the other as another owner. Never rejects. */
   run(shards: readonly number[]): Promise<BumpOutcome> {
     this.underWay++;
     const outcome = this.last.then(() => this.bump(shards));

@@ -1,6 +1,6 @@
-// Gives shards away in good order: their users finish first, then the row is released, then the next owner is notified.
-// Once a shard is dropped here its release is repeated until Postgres has it, or this node would seem its owner for as
-// long as it lives.
+// Gives shards away in order: their users finish first, then the row is released, then the next owner is notified.
+// After a shard is dropped here, its release is repeated until Postgres has it; otherwise this node would seem its
+// owner for as long as it lives.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -15,15 +15,15 @@ export interface HandOverOptions {
   readonly logger: Logger;
   /** Owned shards that another node should have and is ready to take. */
   readonly leaving: () => readonly number[];
-  /** The users of these shards stop using them. */
+  /** Lets the users of these shards finish. */
   readonly finish: (shards: number[]) => Promise<void>;
-  /** These are free now. */
+  /** Called when these shards are free. */
   readonly onReleased: (shards: readonly number[]) => void;
 }
 
-// The wait for a user of shards ends after this; the fence makes that safe.
+// The longest wait for users of shards; the fence makes a longer use safe.
 const FINISH_MS = 2_000;
-// After this no further try to release begins.
+// No further try to release begins after this.
 const STOP_MS = 1_000;
 
 export class HandOver {
@@ -47,20 +47,19 @@ export class HandOver {
     });
   }
 
-  /** Rows that name this node though it does not hold the shards any more. */
+  /** Adds rows that name this node although it no longer holds the shards. */
   releaseAlso(entries: readonly ShardEpoch[]): void {
     for (const { shard, epoch } of entries) this.unreleased.set(shard, epoch);
     this.wake();
   }
 
-  /** Whether this shard is being given away at the moment. */
+  /** Reports whether this shard is being given away. */
   releasing(shard: number): boolean {
     return this.unreleased.has(shard);
   }
 
   /**
-   * Gives all shards away. Resolves even if Postgres cannot be reached in time: the others wait until this node is
-   * gone.
+   * Gives all shards away. Resolves even if Postgres is unavailable: the other nodes then wait until this node is gone.
    */
   async stop(): Promise<void> {
     this.stopping = true;
@@ -106,7 +105,7 @@ export class HandOver {
     const entries = [...this.unreleased].map(([shard, epoch]) => ({ shard, epoch }));
     try {
       const released = await lease.release(entries);
-      // One that did not come back has another epoch by now: a node took it, perhaps this one.
+      // A shard that was not released has another epoch by now: a node took it, perhaps this one.
       for (const { shard, epoch } of entries) if (this.unreleased.get(shard) === epoch) this.unreleased.delete(shard);
       this.backoff.reset();
       if (released.length > 0) onReleased(released);

@@ -41,7 +41,7 @@ test('a node that knows no other wakes once a beat, and more often once it knows
   rows.push({ nodeId: 'node_b', peerAddress: '127.0.0.1:2', beat: 1, leaving: false, ageMs: 0 });
   const withOther = await wakes();
   assert.equal(withOther.beats, 10);
-  // Four looks a second, until it has been silent for three.
+  // Four checks a second, until it has been silent for three.
   assert.ok(withOther.wakes > 15, `${withOther.wakes} times`);
   assert.deepEqual(membership.presence(), { alive: ['node_a'], gone: ['node_b'] });
   membership.stop();

@@ -71,7 +71,7 @@ describe('membership', () => {
     assert.equal(await cluster.whole(nodes), true);
   });
 
-  test('losing NATS and Postgres together makes no node suspected, neither then nor when Postgres is back', async () => {
+  test('no node is suspected when NATS and Postgres are lost together, even after Postgres is back', async () => {
     const nodes = await cluster.three();
     const fewest = nodes.map(() => 3);
     for (const [i, { membership }] of nodes.entries()) {
@@ -92,14 +92,14 @@ describe('membership', () => {
     await nats.restart();
   });
 
-  test('the only node that is cut off from Postgres gives way to the others', async () => {
+  test('only the node that is cut off from Postgres gives its shards to the others', async () => {
     const [a, b, c] = await cluster.three();
     await b.cutOffFromPostgres();
     await cluster.settled([a, c]);
     await until('it knows', () => b.owner.owned().length === 0);
   });
 
-  test('a process that comes back at the same address knows that its former self is gone', async () => {
+  test('a process restarted at the same address knows that its predecessor is gone', async () => {
     const [a] = (await cluster.join('a')) as [TestNode];
     await cluster.settled([a]);
     await a.kill();

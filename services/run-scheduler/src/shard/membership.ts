@@ -1,6 +1,6 @@
-// The nodes that are alive, as this node sees it. It beats once a second into the bucket of beats and into its row, and
-// watches the beats of the others. The result may be wrong: it decides which node tries to own a shard, never which may
-// write.
+// Tracks the nodes that are alive, as this node sees them. It beats once a second into the bucket of beats and into its
+// row, and watches the beats of the others. The result may be wrong: it decides which node tries to own a shard, never
+// which one may write.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -15,7 +15,7 @@ export interface Member {
   readonly peerAddress: string;
 }
 
-/** The nodes this node knows, itself included. A node in neither list is unknown. */
+/** The nodes that this node knows, including itself. A node in neither list is unknown. */
 export interface Presence {
   /** Members, and those that are leaving: no node may take their shards. */
   readonly alive: readonly string[];
@@ -25,7 +25,7 @@ export interface Presence {
 export interface MembershipOptions {
   /** New at every start of the process. */
   readonly nodeId: string;
-  /** Where peers reach this node; asked from `start` on. */
+  /** Where peers reach this node; requested from `start` on. */
   readonly peerAddress: () => string;
   readonly bus: BeatBus;
   /** Preferably a small separate pool: beats must not wait behind commits. */
@@ -36,7 +36,7 @@ export interface MembershipOptions {
   readonly suspectMs?: number;
 }
 
-// At the first look, a row that was not renewed for this long does not count as a sign of life.
+// A row that was not renewed for this long does not count as a sign of life when it is first seen.
 const FRESH_ROW_MS = 10_000;
 const CHECKS_PER_BEAT = 4;
 const REMOVE_OLD_MS = 60_000;
@@ -78,8 +78,8 @@ export class Membership implements Stoppable {
   }
 
   /**
-   * Announces itself, then looks for the others, in this order: of two nodes that start together at least one sees the
-   * other. Resolves after the first look, at the latest after its deadline; never rejects.
+   * Announces itself, then looks for the others: in this order, so that of two nodes that start together at least one
+   * sees the other. Resolves after the first look, at the latest after its deadline; never rejects.
    */
   async start(): Promise<void> {
     const { clock } = this.options;
@@ -94,18 +94,18 @@ export class Membership implements Stoppable {
     await this.readRows([]);
   }
 
-  /** Alive and not leaving, this node included, sorted by id. */
+  /** Returns the nodes that are alive and not leaving, including this one, sorted by id. */
   members(): readonly Member[] {
     this.memberList ??= this.listMembers();
     return this.memberList;
   }
 
-  /** Null until this node has looked: before, it cannot know who is absent. */
+  /** Returns null until this node has looked: before that, it cannot know which nodes are absent. */
   presence(): Presence | null {
     return this.rowsReadOnce ? { alive: this.watch.alive(), gone: this.watch.gone() } : null;
   }
 
-  /** Whether the node still beats, be it a member or leaving. */
+  /** Reports whether the node still beats, as a member or leaving. */
   isAlive(nodeId: string): boolean {
     return this.watch.isAlive(nodeId);
   }
@@ -115,20 +115,23 @@ export class Membership implements Stoppable {
     return () => this.changeListeners.delete(listener);
   }
 
-  /** This node was frozen for `lateMs`, longer than others wait for a beat: its shards may have another owner. */
+  /**
+   * Called when this node was frozen for `lateMs`, longer than others wait for a beat: its shards may have another
+   * owner.
+   */
   onStalled(listener: (lateMs: number) => void): () => void {
     this.stallListeners.add(listener);
     return () => this.stallListeners.delete(listener);
   }
 
-  /** The node is certainly gone, for example because nothing listens at its address any more. */
+  /** Marks the node as dead, for example because nothing listens at its address any more. */
   suspectNow(nodeId: string, why: string): void {
     if (nodeId === this.options.nodeId || !this.watch.suspect(nodeId)) return;
     this.options.logger.info({ node: nodeId, why }, 'node suspected');
     this.changed();
   }
 
-  /** The node is giving its shards away, which is known before its beat says it. */
+  /** Marks the node as leaving, which is known before its beat reports it. */
   leavingNow(nodeId: string): void {
     if (this.watch.leaving(nodeId, this.options.clock.monotonicMs())) this.changed();
   }
@@ -149,7 +152,7 @@ export class Membership implements Stoppable {
     this.bucket.stop();
   }
 
-  // A node that knows no other has none to suspect between two beats.
+  // A node that knows no other cannot suspect one between two beats.
   private schedule(): void {
     const { clock, nodeId } = this.options;
     const alone = this.watch.alive().every((alive) => alive === nodeId);
@@ -184,13 +187,13 @@ export class Membership implements Stoppable {
     return { nodeId, peerAddress: peerAddress(), beat: ++this.beat, leaving: this.state !== 'running' };
   }
 
-  // Cut off from Postgres a node can own nothing: the others may have its shards until it is back. A beat that reaches
-  // its row disproves that by itself.
+  // Reports whether this node is cut off from Postgres. It can then own nothing: the others may have its shards until
+  // it is back. A beat that reaches its row disproves that.
   private cutOff(): boolean {
     return this.options.clock.monotonicMs() - this.rowWrittenAtMs > this.suspectMs + 2 * this.beatMs;
   }
 
-  // Both ways every time, and neither waits for the other.
+  // Sends the beat both ways every time; neither waits for the other.
   private async sendBeat(): Promise<void> {
     const { clock } = this.options;
     const beat = this.nextBeat();
@@ -213,7 +216,7 @@ export class Membership implements Stoppable {
     if (this.rowReadRunning) return;
     const silent = this.watch.silent(nowMs).filter((nodeId) => nodeId !== this.options.nodeId);
     const due = nowMs - this.rowReadAtMs >= this.beatMs;
-    // Its own beat counts as well: if that does not arrive, the bucket cannot be read.
+    // Includes its own beat: if that does not arrive, the bucket cannot be read.
     if (silent.length > 0 || (due && this.watch.missingInBucket(nowMs, 2 * this.beatMs))) void this.readRows(silent);
   }
 
@@ -239,7 +242,7 @@ export class Membership implements Stoppable {
     }
   }
 
-  // While rows cannot be read, a node that only appears there looks like a dead one.
+  // While rows cannot be read, a node that appears only there looks dead.
   private readonly rowsFailed = (error: unknown): void => {
     if (this.state === 'stopped') return;
     this.watch.deaf(this.options.clock.monotonicMs());

@@ -1,4 +1,4 @@
-// Node beats, in the bus's bucket of nodes and as rows. The bucket is the quick source, and may be empty, stale or
+// Node beats, in the bus's bucket of nodes and as rows. The bucket is the fast source, and may be empty, stale or
 // unavailable at any time.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { NodesBucket } from '@methods/bus/nodes-bucket';
@@ -11,7 +11,7 @@ import type { NodeBeat } from './beat-watch.ts';
 /** The part of the bus that membership uses. */
 export interface BeatBus {
   readonly nodes: Pick<NodesBucket, 'put' | 'watch'>;
-  /** At each connect, once the bucket exists. */
+  /** Called at each connect, once the bucket exists. */
   onConnected(listener: () => void): () => void;
 }
 
@@ -33,7 +33,7 @@ export class BucketBeats {
         if (beat) onBeat(beat);
       }
     });
-    // A joiner is seen at once, not with its next beat.
+    // Announces a joining node at once, not with its next beat.
     this.unsubscribe = this.bus.onConnected(() => {
       if (this.latest) this.putIfIdle(this.latest);
     });
@@ -50,7 +50,7 @@ export class BucketBeats {
     await this.bus.nodes.put(beat.nodeId, toBinary(NodeBeatSchema, create(NodeBeatSchema, beat)));
   }
 
-  /** Leaves this beat out while an earlier one is still under way; the next one says the same. Never rejects. */
+  /** Skips this beat while an earlier one is still in flight; the next beat has the same content. Never rejects. */
   putIfIdle(beat: NodeBeat): void {
     this.latest = beat;
     if (this.putRunning) return;
@@ -77,11 +77,11 @@ const NODES_MAX = 1_000;
 const KEPT = '10 minutes';
 
 /**
- * Node beats as rows of a table: membership depends on them while the bucket of beats cannot be read, and checks them
- * before it suspects a node.
+ * Node beats as rows of a table: membership depends on them while the bucket cannot be read, and checks them before it
+ * suspects a node.
  */
 interface SeenBeat extends NodeBeat {
-  /** Since the row was written, by Postgres' clock. */
+  /** Time since the row was written, by Postgres' clock. */
   readonly ageMs: number;
 }
 

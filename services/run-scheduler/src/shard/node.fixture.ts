@@ -26,7 +26,7 @@ class StoppableClock implements Clock {
     return this.pace === 1 ? nowMs : this.slowedAtMs + (nowMs - this.slowedAtMs) / this.pace;
   }
 
-  /** From now on a second of it takes `pace` seconds: decisions meanwhile are not made by waiting. */
+  /** From now on a second takes `pace` seconds, so that no decision of this time is made by waiting. */
   slowDown(pace: number): void {
     this.pace = pace;
     this.slowedAtMs = systemClock.monotonicMs();
@@ -127,7 +127,7 @@ export class TestNode {
     await this.end();
   }
 
-  /** As SIGKILL: nothing is released, no node is notified, and it no longer listens. */
+  /** Like SIGKILL: nothing is released, no node is notified, and it no longer listens. */
   async kill(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
@@ -135,7 +135,7 @@ export class TestNode {
     await this.end();
   }
 
-  /** Only it; the connections of all other nodes stay. */
+  /** Cuts off only this node; the connections of the others stay. */
   async cutOffFromPostgres(): Promise<void> {
     await this.sql.end({ timeout: 0 });
   }

@@ -1,10 +1,10 @@
-// The shards this node believes to own, each with its epoch, the turn in which new runs go to them, and the nodes it
+// The shards that this node believes to own, each with its epoch; the shard for the next new run; and the nodes that it
 // believes to own the others.
 import type { ShardEpoch } from './shard-lease.ts';
 
 export class OwnedShards {
   private readonly epochs = new Map<number, number>();
-  /** About to be given away: still owned, but nothing new begins there. */
+  /** Shards about to be given away: still owned, but nothing new begins there. */
   private readonly leaving = new Set<number>();
   private turnOrder: number[] = [];
   private turn = 0;
@@ -30,7 +30,7 @@ export class OwnedShards {
     return entries;
   }
 
-  /** Also a new epoch of one that is owned. */
+  /** Adds shards, or a new epoch of an owned one. */
   add(taken: readonly ShardEpoch[]): void {
     for (const { shard, epoch } of taken) this.epochs.set(shard, epoch);
     this.reorder();
@@ -41,7 +41,7 @@ export class OwnedShards {
     this.reorder();
   }
 
-  /** Drops those still held under this epoch or a lower one, and returns them. */
+  /** Drops the shards still held under this epoch or a lower one, and returns them. */
   drop(lost: readonly ShardEpoch[]): ShardEpoch[] {
     const dropped: ShardEpoch[] = [];
     for (const { shard, epoch } of lost) {
@@ -55,7 +55,7 @@ export class OwnedShards {
     return dropped;
   }
 
-  /** The next shard for a new run, or null when there is none. */
+  /** Returns the next shard for a new run, or null when there is none. */
   next(): number | null {
     if (this.turnOrder.length === 0) return null;
     this.turn = (this.turn + 1) % this.turnOrder.length;
@@ -73,7 +73,8 @@ interface Belief {
 }
 
 /**
- * Which other node owns a shard, by the nodes' own reports over their links. Only a belief: it chooses whom to ask.
+ * Which other node owns a shard, by the nodes' own reports over their links. It may be wrong: it only decides which
+ * node to ask.
  */
 export class BelievedOwners {
   private readonly beliefs: (Belief | undefined)[];
@@ -82,7 +83,7 @@ export class BelievedOwners {
     this.beliefs = new Array<Belief | undefined>(shardCount).fill(undefined);
   }
 
-  /** `whole`: the node owns nothing but these. A report with a lower epoch than known is old and ignored. */
+  /** `whole`: the node owns no other shards. A report with a lower epoch than the known one is old and ignored. */
   taken(nodeId: string, shards: readonly ShardEpoch[], whole: boolean): void {
     if (whole) this.forget(nodeId);
     for (const { shard, epoch } of shards) {

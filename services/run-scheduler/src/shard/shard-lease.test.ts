@@ -32,7 +32,7 @@ describe('shard leases', () => {
     insert into scheduler.nodes (node_id, peer_address, beat, seen_at)
     values (${nodeId}, 'nowhere:1', 1, clock_timestamp() - ${age}::interval)`;
 
-  test('the rows are made once, by any number of nodes at once, and their number is fixed', async () => {
+  test('the rows are created once, by any number of nodes at once, and their number is fixed', async () => {
     await sql`truncate scheduler.shards`;
     await Promise.all([a, b, a, b].map((lease) => lease.ensureShards(ALL.length)));
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from scheduler.shards`;
@@ -84,7 +84,7 @@ describe('shard leases', () => {
     assert.deepEqual(await b.mine(), [{ shard: 1, epoch: 2 }]);
   });
 
-  test('a new epoch waits for the statement under the old one, and gives up when that never ends', async () => {
+  test('a new epoch waits for the statement under the old one, and gives up if that never ends', async () => {
     await a.take([5], nobody);
     let finish = () => {};
     let holding = false;
@@ -111,7 +111,7 @@ describe('shard leases', () => {
     assert.deepEqual(await bump, [{ shard: 5, epoch: 2 }]);
   });
 
-  test('two nodes that fight for all shards never get the same epoch, and do not deadlock with commits', async () => {
+  test('two nodes that compete for all shards never get the same epoch, and do not deadlock with commits', async () => {
     const leases: string[] = [];
     let fighting = true;
     const fight = async (lease: ShardLease, other: string) => {

@@ -20,7 +20,7 @@ export interface ShardLeaseOptions {
   readonly nodeId: string;
   /** How long one transaction may wait for another's row locks. */
   readonly lockTimeoutMs?: number;
-  /** How long a call may take in all, waiting for a connection included. */
+  /** How long a call may take in total, including the wait for a connection. */
   readonly deadlineMs?: number;
 }
 
@@ -37,10 +37,10 @@ export class ShardLease {
     this.deadlineMs = deadlineMs;
   }
 
-  /** Makes the rows of a new database. The count is fixed from then on, since run ids name their shard. */
+  /** Creates the rows of a new database. Their number is fixed from then on, since run ids name their shard. */
   async ensureShards(shardCount: number): Promise<void> {
     const existing = await this.transaction(async (tx) => {
-      // Two nodes may meet an empty table; commits, which only read this one, continue.
+      // Two nodes may find an empty table at once. Commits, which only read this table, continue.
       await tx`lock table scheduler.shards in share row exclusive mode`;
       const [row] = await tx<{ count: number }[]>`select count(*)::int as count from scheduler.shards`;
       if (row?.count === 0) {
@@ -58,8 +58,8 @@ export class ShardLease {
 
   /**
    * Takes those of the shards that are free: never owned, released, this node's own from before, or owned by a node
-   * that is gone. An unknown owner is gone when its row of beats is old or missing: it may have started a moment ago.
-   * The other shards are unchanged.
+   * that is gone. An unknown owner is gone only if its row of beats is old or missing, since it may have started a
+   * moment ago. The other shards are unchanged.
    */
   take(shards: readonly number[], { alive, gone }: Presence): Promise<ShardEpoch[]> {
     return this.transaction(async (tx) => {
@@ -82,7 +82,7 @@ export class ShardLease {
     });
   }
 
-  /** Frees those shards whose epoch is still the given one. Returns them. Safe to repeat. */
+  /** Frees those of the shards whose epoch is still the given one, and returns them. Safe to repeat. */
   release(held: readonly ShardEpoch[]): Promise<number[]> {
     return this.transaction(async (tx) => {
       const mine = await this.lockHeld(tx, held);
@@ -107,7 +107,7 @@ export class ShardLease {
     });
   }
 
-  /** The shards that this node owns by the database and has not released. */
+  /** Returns the shards that the database assigns to this node and that are not released. */
   async mine(): Promise<ShardEpoch[]> {
     const query = this.sql<ShardEpoch[]>`
       select shard, epoch from scheduler.shards where owner = ${this.nodeId} and not released order by shard`;

@@ -26,7 +26,7 @@ describe('shard owners', () => {
     assert.equal(a.owner.epochOf(17), 1);
   });
 
-  test('three nodes split the shards and agree who owns which', async () => {
+  test('three nodes split the shards and agree on the owners', async () => {
     const nodes = await cluster.three();
     for (const node of nodes) {
       for (const other of nodes) {
@@ -54,10 +54,10 @@ describe('shard owners', () => {
     await cluster.settledWithoutWaiting([b, c]);
   });
 
-  test('a frozen node loses its shards after 3 s, learns it when it continues, and gets its share back', async () => {
+  test('a frozen node loses its shards after 3 s, notices it when it continues, and gets its share back', async () => {
     const [a, b, c] = await cluster.three();
     const before = new Map(b.owner.owned().map((shard) => [shard, b.owner.epochOf(shard)]));
-    // From before its last beat: the machine may take its time between that and the end of the beats.
+    // Measured from before its last beat: the machine may be slow between that and the end of the beats.
     const ms = await elapsedMs(async () => {
       await cluster.hasBeaten(b);
       b.clock.freeze();
@@ -89,7 +89,7 @@ describe('shard owners', () => {
     await cluster.settledWithoutWaiting([b]);
   });
 
-  test('shards settle again and again while nodes come and go', async () => {
+  test('shards settle again each time nodes come and go', async () => {
     let nodes = await cluster.join('a', 'b', 'c');
     await cluster.shared(nodes);
     for (const leave of ['stop', 'kill', 'stop', 'kill'] as const) {
@@ -103,7 +103,8 @@ describe('shard owners', () => {
   test('a refused commit drops exactly that lease, and the node tries again only later', async () => {
     const [a] = (await cluster.join('a')) as [TestNode];
     await cluster.settled([a]);
-    // When the beats of a former node come late, the change of members ends the wait: one time of some must show it.
+    // If the beats of a former node arrive late, the change of members ends the wait: one of several tries must show
+    // it.
     let longestMs = 0;
     for (let epoch = 2; epoch < 10 && longestMs < 2_500; epoch += 2) {
       await cluster.sql`update scheduler.shards set epoch = ${epoch}, owner = 'thief' where shard = 5`;
@@ -122,7 +123,7 @@ describe('shard owners', () => {
     assert.ok(longestMs >= 2_500, `${longestMs} ms`);
   });
 
-  test('after an ambiguous commit the shards have new epochs and those of another owner are lost', async () => {
+  test('after an ambiguous commit the shards have new epochs, and those that another owner took are lost', async () => {
     const [a] = (await cluster.join('a')) as [TestNode];
     await cluster.settled([a]);
     await cluster.sql`update scheduler.shards set epoch = 40, owner = 'thief' where shard = 8`;
@@ -134,7 +135,7 @@ describe('shard owners', () => {
     assert.deepEqual(a.lost, [8]);
   });
 
-  test('a row that names a node which does not know of it is released for its right owner', async () => {
+  test('a row that wrongly names a node as owner is released for the right one', async () => {
     const [a, b] = (await cluster.join('a', 'b')) as [TestNode, TestNode];
     await cluster.shared([a, b]);
     const [shard] = a.owner.owned() as [number];

@@ -1,6 +1,6 @@
-// The shards of this node: takes those the assignment gives it, gives away those it gives to others, and notifies the
-// rest of the service of the shards it may act on. Two nodes may both believe to own a shard for a moment; only one of
-// them can commit, because the epoch in the database is checked by every commit.
+// The shards of this node: takes those that the assignment gives it, gives away those that it gives to others, and
+// notifies the rest of the service of the shards it may act on. Two nodes may both believe for a moment that they own a
+// shard; only one of them can commit, because every commit checks the epoch in the database.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -24,9 +24,9 @@ export interface ShardOwnerOptions {
   readonly logger: Logger;
 }
 
-// After a refusal another node is in charge: do not fight it for the shard.
+// After a refusal another node is in charge: this one does not compete for the shard meanwhile.
 const AFTER_LOSS_MS = 3_000;
-// A joiner without a link gets its shards after this too.
+// A joining node without a link gets its shards after this, too.
 const UNLINKED_MS = 4_000;
 const VERIFY_MS = 5_000;
 const VERIFY_AGAIN_MS = 500;
@@ -48,7 +48,7 @@ export class ShardOwner implements Stoppable {
   private assigned: readonly string[] = [];
   private alive = new Set<string>();
   private state: 'new' | 'running' | 'stopping' = 'new';
-  /** How often this node was frozen, and after how many of these times it asked the database. */
+  /** How often this node was frozen, and how many of these times it has already checked with the database. */
   private doubts = 0;
   private doubtsSettled = 0;
   private verifyTimer: Timer | null = null;
@@ -97,7 +97,7 @@ export class ShardOwner implements Stoppable {
     this.verifyLater(VERIFY_MS);
   }
 
-  /** Gives every shard away and notifies the others; they have them within a few round trips. */
+  /** Gives every shard away and notifies the others, which have them within a few round trips. */
   async stop(): Promise<void> {
     if (this.state === 'stopping') return;
     this.state = 'stopping';
@@ -119,17 +119,20 @@ export class ShardOwner implements Stoppable {
     return this.held.size;
   }
 
-  /** The shards this node believes to own, ascending. */
+  /** Returns the shards that this node believes to own, ascending. */
   owned(): readonly number[] {
     return this.held.shards();
   }
 
-  /** Where the next new run goes: the node's shards in turn, null when none may be used now. */
+  /** Returns the shard for the next new run: the node's shards in turn, null when none may be used now. */
   nextStartShard(): number | null {
     return this.doubtful() || this.state !== 'running' ? null : this.held.next();
   }
 
-  /** Whom to ask about a shard's runs: the node reported over the links, else the one that should have it. */
+  /**
+   * Returns the node to ask about a shard's runs: the owner reported over the links, or else the node that should own
+   * it.
+   */
   ownerOf(shard: number): string | null {
     if (this.owns(shard)) return this.options.nodeId;
     return this.believed.ownerOf(shard) ?? this.assigned[shard] ?? null;
@@ -148,8 +151,8 @@ export class ShardOwner implements Stoppable {
   }
 
   /**
-   * After a commit without a reply: once this has resolved, the outcome of that commit is decided and can be read, and
-   * the shards either have a new epoch or are lost. Takes as long as the old statement holds its locks.
+   * Settles a commit without a reply: once this has resolved, its outcome is decided and can be read, and the shards
+   * either have a new epoch or are lost. Takes as long as the old statement holds its locks.
    */
   async bump(shards: readonly number[]): Promise<void> {
     const { kept, lost, orphaned } = await this.bumps.run(shards);
@@ -158,22 +161,25 @@ export class ShardOwner implements Stoppable {
     if (kept.length > 0) this.tellTaken(kept);
   }
 
-  /** After a take-over, with the new epochs. */
+  /** Called after a take-over, with the new epochs. */
   onTaken(listener: (shards: readonly ShardEpoch[]) => Promise<void> | void): void {
     this.takenListeners.push(listener);
   }
 
-  /** Before a planned move: finish the batch under way and drop the actors. The wait ends after 2 s. */
+  /**
+   * Called before a planned move: the listener finishes the batch in flight and drops the actors. The wait ends after 2
+   * s.
+   */
   onReleasing(listener: (shards: number[]) => Promise<void>): void {
     this.releasingListeners.push(listener);
   }
 
-  /** Another node has them: drop the actors, their changes were or will be refused. */
+  /** Called when another node has the shards: the listener drops the actors, whose changes were or will be refused. */
   onLost(listener: (shards: number[]) => void): void {
     this.lostListeners.push(listener);
   }
 
-  /** The owned set has changed. */
+  /** Called when the set of owned shards has changed. */
   onChange(listener: () => void): () => void {
     this.changeListeners.add(listener);
     return () => this.changeListeners.delete(listener);
@@ -264,7 +270,7 @@ export class ShardOwner implements Stoppable {
     } else if (item.case === 'released') {
       const { shards } = item.value;
       this.believed.released(from, shards);
-      // Of two members both would give a shard to the same one. If it gives up what it should have, it is leaving.
+      // Both members assign a shard to the same one of them. If that one gives up what it should have, it is leaving.
       const leaving = this.state === 'running' && shards.some((shard) => this.assigned[shard] === from);
       if (leaving) this.options.membership.leavingNow(from);
       for (const shard of shards) this.heldBackUntilMs.delete(shard);
@@ -272,7 +278,7 @@ export class ShardOwner implements Stoppable {
     }
   }
 
-  /** Until the database has been asked, no new work begins on shards that others may have by now. */
+  /** Begins no new work on shards that others may own by now, until the database has been checked. */
   private doubt(): void {
     this.doubts++;
     void this.verify();
@@ -288,7 +294,7 @@ export class ShardOwner implements Stoppable {
     this.verifyTimer = this.options.clock.after(delayMs, () => void this.verify());
   }
 
-  // The sweep for the traces of a lost reply or a long stop.
+  // Looks for traces of a lost reply or a long stop.
   private async verify(): Promise<void> {
     const { lease, logger } = this.options;
     const { doubts } = this;
@@ -308,7 +314,7 @@ export class ShardOwner implements Stoppable {
     }
   }
 
-  /** Rows that name this node as owner of shards it does not hold: no other node could ever take them. */
+  /** Releases rows that name this node as owner of shards it does not hold: no other node could ever take them. */
   private dropOrphans(rows: ReadonlyMap<number, number>): void {
     const orphans: ShardEpoch[] = [];
     for (const [shard, epoch] of rows) {

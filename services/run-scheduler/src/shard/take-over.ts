@@ -1,5 +1,5 @@
-// Takes the shards this node should own, as soon as they are free: one transaction at a time, again at once when
-// something changed, else about once a second for as long as one is missing.
+// Takes the shards that this node should own as soon as they are free: one transaction at a time, again at once when
+// something changed, else about once a second while one is missing.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -11,16 +11,17 @@ export interface TakeOverOptions {
   readonly lease: ShardLease;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Shards that this node should own, does not, and may try to take now. */
+  /** Shards that this node should own, does not own, and may try to take now. */
   readonly wanted: () => readonly number[];
-  /** Whether there are any it should own and does not, even if it must not try now. */
+  /** Reports whether there are shards that it should own and does not, even if it must not try now. */
   readonly missing: () => boolean;
   /** Null: not known yet, so nothing may be taken. */
   readonly presence: () => Presence | null;
   readonly onTaken: (taken: readonly ShardEpoch[]) => void;
 }
 
-// Large enough for the whole share of a node in one or two, small enough that one locked row delays few others.
+// Large enough for the whole share of a node in one or two transactions, small enough that one locked row delays few
+// others.
 const CHUNK = 64;
 const POLL_MS = 1_000;
 
@@ -34,12 +35,12 @@ export class TakeOver {
 
   constructor(private readonly options: TakeOverOptions) {}
 
-  /** Whether a transaction may be under way. */
+  /** Reports whether a transaction may be in flight. */
   get busy(): boolean {
     return this.running !== null;
   }
 
-  /** Something changed: look now, or right after the present round. */
+  /** Something changed: tries now, or right after the present round. */
   wake(): void {
     if (this.stopped) return;
     this.timer?.cancel();
@@ -54,7 +55,7 @@ export class TakeOver {
     });
   }
 
-  /** Nothing is taken after this has resolved. */
+  /** Takes nothing after this has resolved. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();
@@ -85,7 +86,7 @@ export class TakeOver {
     for (let from = 0; from < shards.length && !this.stopped; from += CHUNK) {
       const nodes = presence();
       if (!nodes) return;
-      // The wish may have changed during the chunk before.
+      // The wanted shards may have changed during the previous chunk.
       const still = new Set(wanted());
       const chunk = shards.slice(from, from + CHUNK).filter((shard) => still.has(shard));
       if (chunk.length === 0) continue;

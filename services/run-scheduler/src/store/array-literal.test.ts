@@ -26,7 +26,7 @@ describe('array literals', () => {
     return rows.map((row) => row.v);
   }
 
-  test('keeps texts: quotes, backslashes, commas, braces, line ends, the word NULL, the empty text', async () => {
+  test('keeps texts with quotes, backslashes, commas, braces, line ends, the word NULL, and the empty text', async () => {
     const texts = [
       '',
       ' ',

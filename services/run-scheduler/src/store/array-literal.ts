@@ -1,14 +1,14 @@
-// Builds Postgres array literals by hand: a batch binds some forty arrays, and the driver's own serializer takes a
+// Builds Postgres array literals by hand: a batch binds about forty arrays, and the driver's own serializer needs a
 // regular expression and a closure for each element. Elements are joined, since appending to a text leaves three
 // objects behind for each element.
 
-/** A column as a section of the commit statement writes it: an element of a bound array for each row. */
+/** A column in a section of the commit statement: an element of a bound array for each row. */
 export interface Column<Row> {
   readonly name: string;
   /** Type of the bound array's elements. */
   readonly type: string;
   readonly value: (row: Row) => ArrayElement;
-  /** SQL that converts the bound element to the column, where they differ. */
+  /** SQL that converts the bound element to the column, if they differ. */
   readonly sql?: string;
 }
 
@@ -31,7 +31,7 @@ export function arrayLiteral(values: readonly ArrayElement[]): string {
   return `{${values.map(literalOf).join(',')}}`;
 }
 
-/** Returns the same list in the usual case that nothing needs an escape. */
+/** Returns the same list if nothing needs an escape, as usual. */
 function escapedTexts(texts: readonly string[]): readonly string[] {
   return texts.some((text) => NEEDS_ESCAPE.test(text)) ? texts.map(escaped) : texts;
 }
@@ -43,6 +43,6 @@ function literalOf(value: ArrayElement): string {
 
 function escaped(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return text;
-  // A fraction of the time of a replacement, and most texts with quotes are JSON.
+  // Takes a fraction of the time of a replacement, and most texts with quotes are JSON.
   return NOT_AS_JSON.test(text) ? text.replace(/["\\]/g, '\\$&') : JSON.stringify(text).slice(1, -1);
 }

@@ -14,21 +14,21 @@ import type { Group, GroupMember } from './running-groups.ts';
 
 const ms = (value: number) => Math.round(value);
 
-/** What a start writes, in the order of the table. */
+/** The columns that a start writes, in the order of the table. */
 export const startColumns = writtenColumns('start');
 
 export const updateColumns = writtenColumns('update');
 
-/** What a start writes that is further than its first claim by then. */
+/** The columns of a start whose run has advanced further than its first claim by then. */
 export const advancedStartColumns = [...startColumns.filter(({ name }) => !isUpdated(name)), ...updateColumns];
 
-/** Whether a column that `startColumns` leaves at its default has a value. */
+/** Reports whether a column that `startColumns` leaves at its default has a value. */
 export function isAdvanced({ after }: RunChange): boolean {
   if (after.status === 'queued') return after.attempts > 0;
   return after.status !== 'running' || after.cancelRequested || after.returnedToken !== null || after.answer !== null;
 }
 
-/** Finds and guards the row of an update; not written. */
+/** Columns that find and guard the row of an update; they are not written. */
 export const guardColumns: readonly Column<RunChange>[] = [
   { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
   { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
@@ -61,7 +61,7 @@ export const queueColumns: readonly Column<RunChange>[] = [
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
 ];
 
-/** Of a row that lists running runs. */
+/** The columns of a row that lists running runs. */
 export const groupColumns: readonly Column<Group>[] = [
   { name: 'group_id', type: 'text', value: (g) => g.groupId },
   { name: 'org_id', type: 'text', value: (g) => g.orgId },
@@ -82,7 +82,7 @@ export const deadlineColumns: readonly Column<RunChange>[] = [
   { name: 'bytes', type: 'bigint', value: (c) => sizeOfRun(c.after) },
 ];
 
-/** The change of the organization's count of unfinished runs. */
+/** Returns the change of the organization's count of unfinished runs. */
 export function unfinishedDelta({ before, after }: RunChange): number {
   return (isFinished(after) ? 0 : 1) - (before === null || isFinished(before) ? 0 : 1);
 }
@@ -110,7 +110,9 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
   { name: 'send_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs + UNCONFIRMED_MS) },
 ];
 
-/** When a run changes without a report: a time of its question comes, it wakes, or it ends without its cleanup. */
+/**
+ * Returns when a run changes without a report: a time of its question comes, it wakes, or it ends without its cleanup.
+ */
 export function deadlineOf(run: Run | null): number | null {
   if (run?.status === 'queued') return run.ending?.byMs ?? null;
   if (run?.status === 'sleeping') return run.wakeAtMs;

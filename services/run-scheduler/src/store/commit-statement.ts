@@ -1,5 +1,6 @@
 // Builds the one statement that writes runs: it locks the epochs of all shards touched, and applies only changes under
-// a held epoch and an unchanged revision. In the same statement, side tables follow the runs that really changed.
+// a held epoch and an unchanged revision. In the same statement, side tables are updated for the runs that really
+// changed.
 import type { NewStep } from '../run/decision.ts';
 import { type ArrayElement, arrayLiteral, type Column } from './array-literal.ts';
 import {
@@ -34,7 +35,7 @@ export interface CommitStatement {
 const isHeld = '(t.shard in (select shard from held)) is true';
 const isDone = '(t.run_id in (select run_id from done)) is true';
 
-/** Rows are sorted as other nodes sort theirs, so that two batches never deadlock. */
+/** Sorts rows as other nodes do, so that two batches never deadlock. */
 export function commitStatement(batch: readonly RunChange[], groups: GroupChanges): CommitStatement {
   const rows = sortIntoTables(batch);
   const parameters: string[] = [];
@@ -193,7 +194,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
   return tables;
 }
 
-/** One statement cannot write a row twice: a worker that reports a step twice would fail the whole batch. */
+/** One statement cannot write a row twice, so a worker that reports a step twice would fail the whole batch. */
 function lastOfEachPath(steps: readonly NewStep[]): Iterable<NewStep> {
   return steps.length < 2 ? steps : new Map(steps.map((step) => [step.summary.path, step])).values();
 }

@@ -24,7 +24,7 @@ test('a reply that took long to arrive does not set it back', () => {
   assert.equal(database.nowMs(), DATABASE_MS + 1_005);
 });
 
-test('a jump is reported, forward and back; the delay of a reply is not one', () => {
+test('a jump in either direction is reported; a delayed reply is not a jump', () => {
   const clock = new ManualClock();
   const database = new DatabaseClock(clock);
   let jumps = 0;
@@ -33,7 +33,7 @@ test('a jump is reported, forward and back; the delay of a reply is not one', ()
   assert.equal(jumps, 2);
 });
 
-test("when the server's clock is set back it follows", () => {
+test("follows a server's clock that is set back", () => {
   const clock = new ManualClock();
   const database = new DatabaseClock(clock);
   database.observe(DATABASE_MS);

@@ -1,9 +1,9 @@
-// The database's time without asking for it: its last clock_timestamp() and the monotonic time since. An idle node asks
+// The database's time without a query: its last clock_timestamp() and the monotonic time since. An idle node queries it
 // now and then. All times in the run's rules are of this clock, so a node's own wall clock may jump.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 
-/** A reply takes less: a larger difference means that the server's clock was set, or is another server's. */
+/** A reply takes less time, so a larger difference means that the server's clock was set, or is another server's. */
 const JUMP_MS = 1_000;
 
 export class DatabaseClock {
@@ -14,20 +14,21 @@ export class DatabaseClock {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Plans by the earlier time have to be made again. */
+  /** Called when plans made by the earlier time must be made again. */
   onJump(listener: () => void): void {
     this.jumpListeners.push(listener);
   }
 
-  /** Since it was last observed. */
+  /** The time since it was last observed. */
   get ageMs(): number {
     return this.clock.monotonicMs() - this.observedAtMs;
   }
 
-  /** Called with the clock each commit brings back, and each look while there are none. */
+  /** Called with the clock of each commit's reply, and of each look while there are no commits. */
   observe(nowMs: number): void {
     const offsetMs = nowMs - this.clock.monotonicMs();
-    // A reply takes time to arrive, so the largest offset seen is the truest; but the server's clock may be set back.
+    // A reply takes time to arrive, so the largest offset seen is the most accurate; but the server's clock may be set
+    // back.
     const jumped = this.known && Math.abs(offsetMs - this.offsetMs) > JUMP_MS;
     if (!this.known || offsetMs > this.offsetMs || jumped) this.offsetMs = offsetMs;
     this.known = true;
@@ -43,8 +44,8 @@ export class DatabaseClock {
 const FRESH_MS = 1_500;
 
 /**
- * Asks the database for its time while no commit brings it: otherwise an idle node would not notice that the clock was
- * set, and a question would end an hour late.
+ * Queries the database for its time while no commit returns it: otherwise an idle node would not notice that the clock
+ * was set, and a question would end an hour late.
  */
 export class ClockLook {
   private looking = false;

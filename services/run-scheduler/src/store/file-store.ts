@@ -1,5 +1,5 @@
-// Stores files that callers send for the inputs of runs, in chunks of rows. A file is valid when its last chunk is
-// stored with its hash. It is kept while a run names it; one that no run names is removed after a day.
+// Stores files that callers send for the inputs of runs, in chunks of rows. A file is valid once its last chunk is
+// stored with its hash. It is kept while a run names it, and removed after a day if no run does.
 import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { sqlState, storageFault } from '@methods/postgres/database-fault';
@@ -9,9 +9,9 @@ const HOUR_MS = 3_600_000;
 const KEPT_MS = 24 * HOUR_MS;
 /** Longer than any upload takes. */
 const ON_ITS_WAY_MS = HOUR_MS;
-/** For a file kept for a missing run: longer than any start takes. */
+/** For a file kept for a run that does not exist yet: longer than any start takes. */
 const START_MS = HOUR_MS;
-/** Per statement: each may have hundreds of chunks. */
+/** Per statement, since each may have hundreds of chunks. */
 const SWEPT_AT_ONCE = 10;
 /** Runs of one file that the sweep looks at. */
 const RUNS_LOOKED_AT = 100;
@@ -32,7 +32,7 @@ export interface NewFile extends FileKey {
   readonly owner: string;
   readonly name: string;
   readonly mediaType: string;
-  /** An upper bound of the bytes to come. */
+  /** An upper bound of the bytes that follow. */
   readonly bytesMax: number;
 }
 
@@ -48,7 +48,7 @@ export interface StoredFile {
 export interface WholeFile {
   readonly bytes: number;
   readonly sha256: string;
-  /** Null: never the same as another upload. */
+  /** Null: never equal to another upload. */
   readonly idempotencyHash: Uint8Array | null;
 }
 
@@ -68,7 +68,7 @@ export class FileStore {
     private readonly share: FileShare,
   ) {}
 
-  /** Reserves its bytes. False: the organization's share is used up. */
+  /** Reserves bytes for the file. False: the organization's share is used up. */
   async begin({ orgId, fileId, owner, name, mediaType, bytesMax }: NewFile): Promise<boolean> {
     const { share } = this;
     const { count } = await stored(this.sql`
@@ -105,7 +105,7 @@ export class FileStore {
       select file_id, name, media_type, bytes, sha256, expires_at_ms from done`;
     try {
       const [row] = await finishing;
-      // Swept meanwhile: it took longer than any upload may.
+      // The file was swept meanwhile, since its upload took longer than allowed.
       if (row === undefined) throw new ServiceError('unavailable', 'The file took too long to arrive.');
       return fileOf(row);
     } catch (error) {
@@ -114,7 +114,7 @@ export class FileStore {
     }
   }
 
-  /** The upload with this hash, while it may be named. After its time the hash is free again. */
+  /** Returns the upload with this hash while it may be named. Afterwards the hash is free again. */
   async byIdempotencyHash(orgId: OrgId, owner: string, hash: Uint8Array): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
@@ -127,7 +127,7 @@ export class FileStore {
     return null;
   }
 
-  /** The files among them that their owner may name now. */
+  /** Returns those of the files that their owner may name now. */
   async find(orgId: OrgId, owner: string, fileIds: readonly FileId[]): Promise<StoredFile[]> {
     const rows = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
@@ -136,7 +136,7 @@ export class FileStore {
     return rows.map(fileOf);
   }
 
-  /** Removes the file or, if a run names it, only its owner's right to it. False: its owner has no such file. */
+  /** Removes the file or, if a run names it, only its owner's right to name it. False: its owner has no such file. */
   async remove(orgId: OrgId, owner: string, fileId: FileId): Promise<boolean> {
     const { count } = await stored(this.sql`update scheduler.files
       set expires_at_ms = 0, look_at_ms = 0, idempotency_hash = null
@@ -180,12 +180,12 @@ export class FileStore {
     return count > 0;
   }
 
-  /** For a run that was never created. The sweep removes the rest later. */
+  /** For a run that was never created. The sweep removes the files later. */
   async letGo({ orgId, runId }: { orgId: OrgId; runId: RunId }): Promise<void> {
     await this.sql`delete from scheduler.run_files where run_id = ${runId} and org_id = ${orgId}`.catch(() => {});
   }
 
-  /** A file that the run names, independent of who sent it. Null: it names no such file. */
+  /** Returns a file that the run names, regardless of its sender. Null: it names no such file. */
   async namedBy(run: { orgId: OrgId; runId: RunId }, fileId: FileId): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select f.file_id, f.name, f.media_type, f.bytes, f.sha256, f.expires_at_ms from scheduler.run_files r
@@ -194,7 +194,7 @@ export class FileStore {
     return row === undefined ? null : fileOf(row);
   }
 
-  /** The chunks of a file in order, while a run names it. */
+  /** Returns the chunks of a file in order, while a run names it. */
   async *content(orgId: OrgId, { fileId, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
     let bytesLeft = bytes;
     for (let position = 0; bytesLeft > 0; position++) {
@@ -222,7 +222,7 @@ export class FileStore {
     return rows.length === max;
   }
 
-  /** At most a hundred runs of each file: a single existing run is enough to keep it. */
+  /** Looks at up to a hundred runs of each file: one existing run is enough to keep it. */
   private async forgetLostRuns(files: readonly FileKey[]): Promise<void> {
     await stored(this.sql`
       delete from scheduler.run_files p
@@ -248,7 +248,7 @@ export class FileStore {
       from sums where s.org_id = sums.org_id`);
   }
 
-  /** By the clock of the database, which all nodes share. */
+  /** By the database's clock, which all nodes share. */
   private inMs(ms: number) {
     return this.sql`((extract(epoch from statement_timestamp()) * 1000)::bigint + ${ms}::bigint)`;
   }

@@ -16,10 +16,12 @@ export function runIdOf(shard: number, n: number): RunId {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `queued` runs, a tenth as many waiting, a fifth as many finished or with a question, and a hundredth running. */
+/**
+ * Inserts `queued` runs, a tenth as many waiting, a fifth as many finished or with a question, and a hundredth running.
+ */
 export async function fillScheduler(url: string, sql: Sql, queued: number): Promise<void> {
   await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
-  // As the previous release leaves it: running runs have an index, and no rows of their own.
+  // Leaves it as the previous release does: running runs have an index, and no rows of their own.
   await sql`create index runs_running on scheduler.runs (shard) where status = 'running'`;
   await sql`insert into scheduler.shards (shard, epoch, owner, released)
     select n, 1, 'node_a', false from generate_series(0, ${SHARDS - 1}) n`;

@@ -1,23 +1,23 @@
 // Reads queues and deadlines in the order of their index, a bounded stretch at a time. The rows belong to all nodes:
-// those of other nodes' shards are skipped, so that no statement reads on until it finds enough.
+// those of other nodes' shards are skipped, and no statement reads on until it finds enough.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
 import type { DueStretch, QueueStretch } from './run-store.ts';
 
 /** Rows of a queue that one statement looks at for a page. */
 const STRETCH_MAX = 4_096;
-/** The same for each head. */
+/** The same bound for each head. */
 const HEAD_STRETCH_MAX = 64;
 
 export interface QueueRow {
   readonly run_id: RunId;
   readonly shard: number;
   readonly queued_at_ms: number;
-  /** False: the last row looked at, of a shard that was not requested. */
+  /** False: the last row looked at, which belongs to a shard that was not requested. */
   readonly ours: boolean;
 }
 
-// Ordered by the columns themselves: ordered by a converted value, every page would sort the whole queue. The rows are
-// numbered as they come from the index, so nothing is read beyond the limit.
+// Ordered by the columns themselves: ordering by a converted value would sort the whole queue for every page. The rows
+// are numbered as they come from the index, so nothing is read beyond the limit.
 export const queuePageQuery = `select run_id, shard, queued_at_ms, ours from (
     select run_id, shard, queued_at_ms, shard = any($5::smallint[]) as ours,
       row_number() over (order by queued_at_ms, run_id) as place
@@ -52,7 +52,7 @@ const DUE_STRETCH_MAX = 4_096;
 
 /**
  * Reads deadlines in the order of their index, a bounded stretch at a time. The index holds the deadlines of all nodes;
- * those of other nodes' shards are skipped here, so that no statement reads on until it finds enough.
+ * those of other nodes' shards are skipped, and no statement reads on until it finds enough.
  */
 export interface DueRow {
   readonly run_id: RunId;
@@ -63,7 +63,7 @@ export interface DueRow {
   readonly bytes: number;
 }
 
-// Ordered by the columns themselves: ordered by a converted value, every due row would be sorted.
+// Ordered by the columns themselves: ordering by a converted value would sort every due row.
 export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms, bytes from scheduler.deadlines
   where wake_at_ms < $1::bigint and (wake_at_ms, run_id) > ($2::bigint, $3)
   order by wake_at_ms, run_id limit ${DUE_STRETCH_MAX}`;

@@ -1,4 +1,4 @@
-// The statements of lists and sums of runs, each once, on the database of a test.
+// Runs each statement of lists and totals of runs once, on the database of a test.
 import type { OrgId, ProductionId } from '@methods/base/ids';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';

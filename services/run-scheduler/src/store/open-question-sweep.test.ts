@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => db.close());
 
-/** A run that asked, as a node of the release before leaves it: without a change of the question's row. */
+/** Stores a run that asked as a node of the previous release does: without a change of the question's row. */
 async function left(...commands: readonly RunCommand[]): Promise<string> {
   const facts = newFacts(0);
   const questionId = `q_${facts.runId}` as const;
@@ -28,7 +28,7 @@ async function left(...commands: readonly RunCommand[]): Promise<string> {
   return questionId;
 }
 
-test('the rows of questions that an earlier node ended are closed as their runs say; open ones stay', async () => {
+test('the rows of questions that an earlier node ended are closed by the state of their runs; open ones stay', async () => {
   const open = await left();
   const answered = await left(answer(null, 'd'));
   const cancelled = await left(cancel);

@@ -1,4 +1,5 @@
-// Closes the rows of questions that a node of the release before ended: it knows no such rows, and leaves them open.
+// Closes the rows of questions that a node of the previous release ended: it does not know such rows, and leaves them
+// open.
 import type { OrgId, QuestionId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
@@ -17,9 +18,9 @@ interface Swept {
 }
 
 const FIRST: Place = { orgId: '', answerBy: '', questionId: '' };
-/** Questions of one statement. */
+/** Questions in one statement. */
 const PAGE = 500;
-/** The id of a question comes first in its run's row; the rest, with its form, is not read. */
+/** The id of a question is at the start of its run's row; the rest, with its form, is not read. */
 const ID_CHARACTERS = 100;
 
 export class OpenQuestionSweep {
@@ -35,15 +36,15 @@ export class OpenQuestionSweep {
     },
   ) {}
 
-  /** Called on a coarse tick: looks at the next page, and begins again after the last one. */
+  /** Called on a coarse tick: checks the next page, and begins again after the last one. */
   async look(): Promise<void> {
     const { sql, isMine, logger } = this.options;
     if (this.sweeping || !isMine()) return;
     this.sweeping = true;
     try {
       const { orgId, answerBy, questionId } = this.place;
-      // A row and its run are written by one commit: a snapshot that has an open row of a run that does not wait for it
-      // was left so, and no commit will write this row again.
+      // A commit writes a row and its run together. So an open row in a snapshot whose run does not wait on it was left
+      // open, and no commit will write it again.
       const [swept] = await sql<Swept[]>`
         with looked as materialized (
           select org_id, answer_by, question_id, run_id from scheduler.questions

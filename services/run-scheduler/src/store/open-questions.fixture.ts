@@ -4,14 +4,14 @@ import type { Sql } from '@methods/postgres/pool';
 
 export const ASKED_MS = 1_700_000_000_000;
 
-/** The n-th oldest one of an organization. */
+/** Returns the id of the n-th oldest question of an organization. */
 export function questionIdOf(n: number): QuestionId {
   return `q_${String(n).padStart(26, '0')}`;
 }
 
 /**
- * Every tenth is for the application, every hundredth is given to one of ten people, every thousandth is of a rare method,
- * and every other one is due, the oldest first.
+ * Inserts questions, the oldest first. Every tenth is for the application, every hundredth is assigned to one of ten
+ * people, every thousandth belongs to a rare method, and every second is due.
  */
 export async function fillQuestions(sql: Sql, orgId: OrgId, count: number): Promise<void> {
   await sql`

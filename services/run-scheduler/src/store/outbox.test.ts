@@ -23,14 +23,14 @@ describe('the outbox', () => {
     return { shards: [0, 1], nowMs: 1_000, afterOrgId: '', orgsMax: 10, runsMax: 10, without: [], ...more };
   };
 
-  /** One event for each run, due from the time 1 on, one after the other. */
+  /** Stores one event for each run, due one after the other from the time 1. */
   async function events(orgId: OrgId, count: number, shard = 0): Promise<void> {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       select ${orgId} || '/' || n || '.1', ${orgId}, ${orgId} || '/' || n, ${shard}, 1, '\\x00', n, n
       from generate_series(1, ${count}::integer) n`;
   }
 
-  // Runs before all others: a connection may count their reads later.
+  // Must precede the other tests, since a connection may count their reads later.
   test('a page of a backlog of any length reads no more than it returns', async () => {
     for (let org = 0; org < 10; org++) await events(`org_${org}`, 3_000);
     await db.sql`select pg_stat_force_next_flush()`;
@@ -65,7 +65,7 @@ describe('the outbox', () => {
     assert.equal((await outbox.bodies(entries)).size, 0);
   });
 
-  test('each organization gets a share, oldest first, and a lap covers all of them', async () => {
+  test('each organization gets a share, oldest first, and a round covers all of them', async () => {
     await events('org_a', 5);
     await events('org_b', 2);
     await events('org_c', 2, 7);
@@ -82,7 +82,7 @@ describe('the outbox', () => {
     assert.deepEqual(without.runs.length, 1);
   });
 
-  test('sends the events of a run that the bus never took together with those that are due', async () => {
+  test('sends the events of a run that the bus never took together with the due ones', async () => {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
       select 'r.' || n, 'org_a', 'run_r', 0, n, '\\x00', 1, case when n = 3 then 1 else 5000 end, n = 1
       from generate_series(1, 5) n`;
@@ -110,8 +110,8 @@ describe('the outbox', () => {
     assert.equal(await due(), 5);
   });
 
-  test('events that are due already are looked at once, for any number of looks that make the rest due', async () => {
-    // Two events at each time, the later half of them not due; one in another shard.
+  test('events that are already due are read once, for any number of reads that make the rest due', async () => {
+    // Two events at each time, the later half of them not due; one event in another shard.
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       select n || '.1', 'org_a', n, 0, 1, '\\x00', (n + 1) / 2, case when n > 50 then 9000 else 1 end
       from generate_series(1, 100) n`;

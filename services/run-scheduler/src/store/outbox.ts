@@ -10,12 +10,12 @@ import type { OutboxEvent } from './run-store.ts';
 
 /** An event is sent with its commit; without a confirmation it is due after this time. */
 export const UNCONFIRMED_MS = 5_000;
-/** Events of a shard that one statement looks at, for any number of shards. */
+/** Events of a shard that one statement reads, for any number of shards. */
 const SHARD_EVENTS_MIN = 16;
 
 /**
- * A statement that changes rows never waits for the one that removes them: they would lock rows in different orders,
- * and a deadlock would cost one of them its work. A skipped row is removed in a moment.
+ * A statement that changes rows never waits for one that removes them: they would lock rows in different orders, and a
+ * deadlock would undo the work of one of them. A skipped row is removed a moment later.
  */
 const NOT_BEING_REMOVED = 'for update of o skip locked';
 
@@ -37,18 +37,18 @@ export interface EntryLimits {
 export interface DueQuery {
   readonly shards: readonly number[];
   readonly nowMs: number;
-  /** Organizations after this one, in the order of their ids. */
+  /** Returns only organizations after this one, in the order of their ids. */
   readonly afterOrgId: string;
   readonly orgsMax: number;
   /** Per organization. */
   readonly runsMax: number;
-  /** Organizations to leave out. */
+  /** Organizations to skip. */
   readonly without: readonly string[];
 }
 
 export interface DueRuns {
   readonly runs: readonly OutboxRun[];
-  /** Organizations looked at. */
+  /** The number of organizations read. */
   readonly orgs: number;
   /** Null: no organization follows. */
   readonly lastOrgId: string | null;
@@ -62,7 +62,7 @@ export interface Rescheduled {
 
 /** Events of these shards that are not due yet. */
 export interface Overdue {
-  /** Each with the time up to which its events were looked at. */
+  /** Each with the time up to which its events were read. */
   readonly shards: readonly { readonly shard: number; readonly afterMs: number }[];
   /** Events of this time and earlier. */
   readonly beforeMs: number;
@@ -75,13 +75,13 @@ export interface Outbox {
   dueRuns(query: DueQuery): Promise<DueRuns>;
   /** For each run, its events that are due or that the bus never took, in order. */
   entriesOf(runs: readonly OutboxRun[], nowMs: number, limits: EntryLimits): Promise<OutboxEntry[]>;
-  /** By outbox id; events removed meanwhile are left out. */
+  /** Bodies by outbox id, without events removed meanwhile. */
   bodies(entries: readonly OutboxEntry[]): Promise<Map<string, Uint8Array>>;
-  /** The bus took these. */
+  /** The bus took these events. */
   sent(events: readonly Rescheduled[]): Promise<void>;
   /** Postpones the events of these runs to `sendAtMs`. */
   postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void>;
-  /** Looks at up to about `count` events and makes them due at once; returns the shards left to look at. */
+  /** Reads up to about `count` events and makes them due at once; returns the shards that remain. */
   makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null>;
   remove(outboxIds: readonly string[]): Promise<void>;
 }
@@ -90,8 +90,8 @@ export class PostgresOutbox implements Outbox {
   constructor(private readonly options: { readonly sql: Sql; readonly deadlineMs: number }) {}
 
   async dueRuns(query: DueQuery): Promise<DueRuns> {
-    // Goes from one organization to the next by the index, independent of their number of events; then reads the first
-    // events of each.
+    // Walks from one organization to the next by the index, at a cost independent of their number of events; then reads
+    // the first events of each.
     const rows = await this.query<{ org_id: OrgId; run_id: RunId | null }>(
       `with recursive orgs(org_id, n) as (
          (select o.org_id, 1 from scheduler.outbox o where o.org_id > $1 order by o.org_id limit 1)
@@ -133,7 +133,7 @@ export class PostgresOutbox implements Outbox {
       created_at_ms: number;
       bytes: number;
     }>(
-      // The length of a large body is known without reading it.
+      // The length of a large body is known without reading the body.
       `select o.outbox_id, o.org_id, o.run_id, o.shard, o.seq, o.created_at_ms::float8, o.bytes
        from unnest($1::text[], $2::text[]) with ordinality as r(run_id, org_id, n), lateral (
          select outbox_id, org_id, run_id, shard, seq, created_at_ms, octet_length(body) as bytes from scheduler.outbox o
@@ -202,7 +202,7 @@ export class PostgresOutbox implements Outbox {
   async makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null> {
     const { shards, beforeMs, sentToo } = overdue;
     const perShardMax = Math.max(SHARD_EVENTS_MIN, Math.ceil(eventsMax / shards.length));
-    // Looks at each event once, due or not, together with all others of its millisecond, so that a time is a position.
+    // Reads each event once, due or not, together with all others of its millisecond, so that a time is a position.
     const rows = await this.query<{ shard: number; looked: number; last_ms: number }>(
       `with looked as materialized (
          select s.shard, e.outbox_id, e.org_id, e.created_at_ms
@@ -232,7 +232,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   async remove(outboxIds: readonly string[]): Promise<void> {
-    // A row that reappears because Postgres died is sent again, recognized by the notifier, and removed again.
+    // A row that reappears after a crash of Postgres is sent again, recognized by the notifier, and removed again.
     await this.query(`delete from scheduler.outbox o using ${FLUSHED_LATER} where o.outbox_id = any($1::text[])`, [
       arrayLiteral(outboxIds),
     ]);

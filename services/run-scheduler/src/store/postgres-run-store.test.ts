@@ -82,7 +82,7 @@ describe('the store of runs', () => {
     assert.deepEqual(withPlainBytes(await db.load(won.runId)), withPlainBytes(succeeded));
   });
 
-  test('queue, deadlines, steps and outbox follow the run in the same commit', async () => {
+  test('queue, deadlines, steps and outbox are updated in the commit of their run', async () => {
     const facts = newFacts(1);
     let run = await db.tell(null, startOf(facts));
     assert.equal(await rowsOf('queue', facts.runId), 1);
@@ -123,7 +123,7 @@ describe('the store of runs', () => {
     assert.equal(await rowsOf('queue', facts.runId), 0);
   });
 
-  test('refuses only the shard whose epoch has moved on, with all its side rows', async () => {
+  test('refuses only the shard whose epoch has changed, with all its side rows', async () => {
     const nowMs = await db.nowMs();
     const [kept, lost] = [newFacts(0), newFacts(1)];
     const running = await db.tell(null, startOf(newFacts(1)), claim('t1'));
@@ -180,7 +180,7 @@ describe('the store of runs', () => {
     assert.equal(done.size, 2);
   });
 
-  test('refuses an expiry while the database is before its moment, regardless of the node’s clock', async () => {
+  test("refuses an expiry before its time by the database's clock, regardless of the node’s clock", async () => {
     const waiting = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q_1', 60_000));
     const deadlineMs = waiting.status === 'waiting' ? (waiting.question.deadlineAtMs ?? 0) : 0;
     const expiry = decide(waiting, expireQuestion('q_1'), deadlineMs, { dueMs: deadlineMs });
@@ -214,7 +214,7 @@ describe('the store of runs', () => {
     ]);
   });
 
-  test('a value that Postgres cannot store refuses the whole statement as a fault of data, and nothing of it happens', async () => {
+  test('a value that Postgres cannot store refuses the whole statement as a data error, and none of it happens', async () => {
     const nowMs = await db.nowMs();
     const [good, bad] = [newFacts(0), newFacts(0, { inputsJson: '"\0"' })];
     const batch = [decide(null, startOf(good), nowMs), decide(null, startOf(bad), nowMs)];
@@ -303,7 +303,7 @@ describe('the store of runs', () => {
     const starts = runs.map((facts) => decide(null, startOf(facts), 1_000));
     await db.store.commit(starts);
     assert.equal(await count(), 3);
-    // Neither a repeated key, nor a change under another revision or epoch counts.
+    // A repeated key, and a change under another revision or epoch, do not count.
     await db.store.commit([decide(null, startOf({ ...runs[0], runId: newRunId(0) } as RunFacts), 1_000)]);
     const claimed = await db.tell(starts[0]?.after ?? null, claim('t1'));
     await db.store.commit([decide(starts[0]?.after ?? null, cancel, 2_000)]);
@@ -317,7 +317,7 @@ describe('the store of runs', () => {
   });
 });
 
-/** Bytes from the driver are a Buffer, those of the start may be any view. */
+/** Bytes from the driver are a Buffer, those of a start may be any view. */
 function withPlainBytes(run: Awaited<ReturnType<TestStore['load']>>) {
   if (run === undefined) return undefined;
   const { idempotencyHash, requestDigest } = run.facts;

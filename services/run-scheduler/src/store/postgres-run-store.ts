@@ -218,7 +218,7 @@ export class PostgresRunStore implements RunStore {
   }
 }
 
-/** The name under which `loadByKey` returns a run. */
+/** Returns the name under which `loadByKey` returns a run. */
 export function keyText(orgId: OrgId, idempotencyHash: Uint8Array): string {
   return `${orgId}/${hexOf(idempotencyHash)}`;
 }

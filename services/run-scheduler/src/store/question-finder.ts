@@ -1,5 +1,6 @@
-// Finds a question by its id, with its content: an open one's is in the row of its run, a closed one's in its own. One
-// statement reads both, so that a question that closes meanwhile is seen either way, but whole.
+// Finds a question by its id, with its content: the row of its run has the content of an open question, its own row
+// that of a closed one. One statement reads both, so that a question that closes meanwhile is read completely either
+// way.
 import type { KeyId, OrgId, QuestionId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -13,9 +14,9 @@ export interface FoundQuestion {
   readonly listed: ListedQuestion;
   readonly state: QuestionState;
   readonly closedAtMs: number | null;
-  /** null: a node of an earlier release closed it, and kept no content. */
+  /** null: a node of an earlier release closed it and kept no content. */
   readonly question: OpenQuestion | null;
-  /** Of an answered one, with the whole answer. */
+  /** Only for an answered question, with the whole answer. */
   readonly receipt: Receipt | null;
   /** null: unknown. */
   readonly starter: Party | null;
@@ -36,7 +37,7 @@ interface Row extends ListedQuestion {
 export class QuestionFinder {
   constructor(private readonly options: { readonly reader: OrganizationReader; readonly deadlineMs: number }) {}
 
-  /** The run of a question, which decides about it; null: the organization has no such question. */
+  /** Returns the run of a question, which decides about it; null: the organization has no such question. */
   runOf(orgId: OrgId, questionId: QuestionId): Promise<RunId | null> {
     const reading = this.options.reader.read(orgId, async (sql) => {
       const [row] = await sql<{ run_id: RunId }[]>`

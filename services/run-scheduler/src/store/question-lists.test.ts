@@ -10,7 +10,7 @@ import { TestStore } from './run-store.fixture.ts';
 import { pageSettings } from './scheduler-database.ts';
 
 const QUESTIONS = 30_000;
-/** When the newest with a deadline is due. */
+/** When the newest question with a deadline is due. */
 const LAST_DUE_MS = ASKED_MS + 1_000_000 + QUESTIONS;
 
 const ALL: QuestionFilter = {
@@ -84,7 +84,7 @@ describe('lists of many open questions', () => {
     );
   });
 
-  test('all pages of a filter hold each of its questions once, also where they look at many others', async () => {
+  test('all pages of a filter hold each of its questions once, even if they read many others', async () => {
     const filters: [Partial<QuestionFilter>, number[]][] = [
       [{ assignees: ['usr_3'] }, numbers((n) => n % 1_000 === 300)],
       [{ assignees: ['usr_3', 'usr_4'] }, numbers((n) => n % 1_000 === 300 || n % 1_000 === 400)],
@@ -109,7 +109,7 @@ describe('lists of many open questions', () => {
     }
   });
 
-  test('counts stop where they would look at too many', async () => {
+  test('counts stop when they would read too many', async () => {
     assert.deepEqual(await lists.count({ ...ALL, assignees: ['usr_3'] }), { count: 30, more: false });
     assert.deepEqual(await lists.count(ALL), { count: 500, more: true });
     assert.deepEqual(await lists.count({ ...ALL, assignees: [''], method: 'wf_rare' }), { count: 0, more: true });
@@ -117,7 +117,7 @@ describe('lists of many open questions', () => {
     assert.deepEqual(await lists.count({ ...ALL, orgId: 'org_c' }), { count: 0, more: false });
   });
 
-  test('a page reads what it shows, or with more conditions what it looks at, before and after the table is analyzed', async () => {
+  test('a page reads what it shows or, with more conditions, a bounded number, before and after the table is analyzed', async () => {
     const reads = async (filter: Partial<QuestionFilter>, after: QuestionPlace | null) => {
       const counts: RowCounts[] = [];
       const explained = {

@@ -1,5 +1,5 @@
-// Pages and counts of an organization's open questions. One index gives the order of a list and its first condition; what
-// else is selected is looked for among a bounded number of questions, and the cursor moves on past them.
+// Pages and counts of an organization's open questions. One index provides the order of a list and its first condition.
+// Further conditions are checked on a bounded number of questions, and the cursor moves past them.
 import type { OrgId, ProductionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -9,9 +9,9 @@ export type Answerer = 'application' | 'team';
 
 export interface QuestionFilter {
   readonly orgId: OrgId;
-  /** Any of these. */
+  /** Matches any of these. */
   readonly answerBy: readonly Answerer[];
-  /** Any of these, '' for no one; null: all. */
+  /** Matches any of these, '' for unassigned; null: all. */
   readonly assignees: readonly string[] | null;
   /** wf_...; empty: all. */
   readonly method: ProductionId | '';
@@ -21,7 +21,7 @@ export interface QuestionFilter {
 
 /** A question's position in a list. */
 export interface QuestionPlace {
-  /** null in the lists that begin with the newest. */
+  /** null in lists that begin with the newest. */
   readonly dueAtMs: number | null;
   readonly questionId: QuestionId;
 }
@@ -50,20 +50,20 @@ export interface QuestionPage {
 
 export interface CountedQuestions {
   readonly count: number;
-  /** There may be more: not all were looked at. */
+  /** There may be more, since not all were read. */
   readonly more: boolean;
 }
 
 export interface QuestionListsOptions {
   readonly reader: OrganizationReader;
   readonly deadlineMs: number;
-  /** Questions that a page with further conditions looks at. */
+  /** Questions that a page with further conditions reads. */
   readonly lookedAtMax?: number;
   readonly countMax?: number;
 }
 
 const LOOKED_AT_MAX = 5_000;
-/** People see "1,000+"; an exact number of so many questions says no more, and would be read entry by entry. */
+/** People see "1,000+": an exact larger number would add nothing, and would be read entry by entry. */
 const COUNT_MAX = 1_000;
 /** A page is sent in one message of at most 4 MiB; only the addresses in it may be large. */
 const PEOPLE_BYTES_MAX = 2 * 1024 * 1024;
@@ -71,7 +71,7 @@ const PEOPLE_BYTES_MAX = 2 * 1024 * 1024;
 /** Ids begin with q_. */
 const ABOVE_ALL_IDS = 'r';
 
-/** A range of one index: all of a list, or the part of it with one assignee or answerer. */
+/** A range of one index: all of a list, or the part with one assignee or answerer. */
 interface Branch {
   readonly orgId: OrgId;
   readonly answerBy: Answerer;
@@ -88,7 +88,7 @@ export class QuestionLists {
     const branches = branchesOf(filter);
     const before = filter.dueBeforeMs === null ? isNewer : isDueEarlier;
     const reading = reader.read(filter.orgId, async (sql) => {
-      // Read before the page itself: the range looked at must be known, not inferred from the rows found.
+      // Read before the page itself: the range must be known, not inferred from the rows found.
       const reaches = await Promise.all(
         branches.map((branch) => (isWhole(branch) ? null : reachOf(sql, branch, after, lookedAtMax))),
       );
@@ -117,7 +117,10 @@ export class QuestionLists {
   }
 }
 
-/** A page of it reads what it shows, and a count what it counts, as one index holds nothing but what is selected. */
+/**
+ * Reports whether one index holds exactly what is selected: a page then reads what it shows, and a count what it
+ * counts.
+ */
 export function isOneRange(filter: QuestionFilter): boolean {
   return branchesOf(filter).every(isWhole);
 }
@@ -129,12 +132,12 @@ function branchesOf({ orgId, answerBy, assignees, method, dueBeforeMs }: Questio
   );
 }
 
-/** Its index holds nothing but what is selected. */
+/** Reports whether its index holds exactly what is selected. */
 function isWhole({ assignee, method, dueBeforeMs }: Branch): boolean {
   return [assignee !== null, method !== '', dueBeforeMs !== null].filter(Boolean).length <= 1;
 }
 
-/** The last question this page looks at; null when the branch ends before. */
+/** Returns the last question that this page reads; null when the branch ends before. */
 async function reachOf(
   sql: TransactionSql,
   branch: Branch,
@@ -170,9 +173,9 @@ async function countOf(sql: TransactionSql, branch: Branch, max: number): Promis
 }
 
 /**
- * The range of the branch's index: of the due ones, else of its assignee, else of its method, else all. Written as a
- * comparison of rows, and ordered by all columns of the index: any other index would need a sort. With equalities the
- * planner would take the index of all questions for an assignee who seems to have many, and look for them in all of it.
+ * Returns the range of the branch's index: by deadline, else by assignee, else by method, else all. It is a comparison
+ * of rows, ordered by all columns of the index, so that any other index would need a sort. With equalities the planner
+ * would choose the index of all questions for an assignee who seems to have many, and search all of it.
  */
 function range(sql: TransactionSql, branch: Branch, after: QuestionPlace | null, reach: QuestionPlace | null = null) {
   const { orgId, answerBy, assignee, method, dueBeforeMs } = branch;
@@ -205,7 +208,7 @@ function order(sql: TransactionSql, { assignee, method, dueBeforeMs }: Branch) {
   return sql`order by q.answer_by desc, q.question_id desc`;
 }
 
-/** The conditions that the range leaves out. */
+/** Returns the conditions that the range does not cover. */
 function rest(sql: TransactionSql, { assignee, method, dueBeforeMs }: Branch) {
   const byAssignee = assignee !== null && dueBeforeMs !== null ? sql`and q.assignee = ${assignee}` : sql``;
   const byMethod = method !== '' && (assignee !== null || dueBeforeMs !== null) ? sql`and q.method = ${method}` : sql``;

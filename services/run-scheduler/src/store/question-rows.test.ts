@@ -28,7 +28,7 @@ async function rowOf({ facts }: Run) {
   return row ?? assert.fail('no row');
 }
 
-test('a question has a row from its commit on, which follows it and stays readable after its answer', async () => {
+test('a question has a row from its commit on, which is updated and stays readable after its answer', async () => {
   const run = await asked({ prompt: 'Pay?', formSha256: 'f0' });
   const open = { prompt: 'Pay?', state: 'open', assignee: '', votes: 0, closed: false, kept: false };
   assert.deepEqual(await rowOf(run), { ...open, receipt_json: null, answer_json: null });
@@ -47,7 +47,7 @@ test('a question has a row from its commit on, which follows it and stays readab
   assert.deepEqual([by.name, comment, formSha256, given], ['ben', 'ok', 'f0', '{"digest":"d"}']);
 });
 
-test('its row says how a question ended without an answer', async () => {
+test('its row shows how a question ended without an answer', async () => {
   const cancelled = await asked();
   await db.tell(cancelled, cancel);
   assert.equal((await rowOf(cancelled)).state, 'cancelled');
@@ -57,13 +57,13 @@ test('its row says how a question ended without an answer', async () => {
   assert.equal((await rowOf(expired)).state, 'expired');
 });
 
-test('a prompt with characters that Postgres keeps in no text is asked, and listed without them', async () => {
+test('a prompt with characters that Postgres cannot store is asked, and listed without them', async () => {
   const run = await asked({ prompt: 'a\0b\ud800' });
   assert.equal((await rowOf(run)).prompt, 'a\ufffdb\ufffd');
   assert.deepEqual((await db.load(run.facts.runId))?.status, 'waiting');
 });
 
-test('the questions of an earlier release are listed after the upgrade; one that JSON functions refuse, when it changes', async () => {
+test('the questions of an earlier release are listed after the upgrade, and one that JSON functions refuse when it changes', async () => {
   const [plain, odd] = [await asked({ prompt: 'Plain?' }), await asked({ prompt: 'odd \0 \ud800' })];
   await db.sql`delete from scheduler.questions`;
   const file = new URL('../../migrations/0014.do.open-questions.sql', import.meta.url);

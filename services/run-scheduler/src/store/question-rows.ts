@@ -1,4 +1,4 @@
-// The rows of questions as a change of their run leaves them: asked, changed or closed. Most changes have none.
+// The rows of questions that a change of their run asks, changes or closes. Most changes affect none.
 import { type Answerers, answerersOf, isForPeople } from '../run/answerers.ts';
 import { endOf, openQuestionOf, type QuestionEnd } from '../run/question.ts';
 import { type Receipt, shortPrompt } from '../run/receipt.ts';
@@ -10,18 +10,18 @@ export interface QuestionRow {
   readonly run: Run;
   readonly question: OpenQuestion;
   readonly state: QuestionState;
-  /** Of an answered one. */
+  /** Only for an answered question. */
   readonly receipt: Receipt | null;
 }
 
 export type QuestionState = 'open' | QuestionEnd;
 
-/** For lists: whom a question is for. */
+/** For lists: the people that a question is for. */
 export interface PeopleOfQuestion {
   readonly to: readonly string[];
   readonly notStarter: boolean;
   readonly needs: number;
-  /** Absent: no one. */
+  /** Absent: there are none. */
   readonly escalateTo?: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   },
 ];
 
-/** What changes after the question was asked. */
+/** The columns that change after the question was asked. */
 export const changingColumns = questionColumns
   .map(({ name }) => name)
   .slice(questionColumns.findIndex(({ name }) => name === 'assignee'));
@@ -115,12 +115,12 @@ export function answerersOfRow(row: {
   return { to, notStarter, needs, ...(JSON.parse(row.answerers_json) as MoreAnswerers) };
 }
 
-/** Postgres keeps no NUL in a text; in JSON it is escaped. */
+/** Postgres text cannot hold NUL; in JSON it is escaped. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
-/** The receipt has it only where it is small. */
+/** The receipt has the answer only if it is small. */
 function wholeAnswer({ run: { answer }, receipt }: QuestionRow): string | null {
   return answer?.questionId === receipt?.questionId ? (answer?.answerJson ?? null) : (receipt?.answerJson ?? null);
 }

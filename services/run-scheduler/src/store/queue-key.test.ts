@@ -9,7 +9,7 @@ test('a run is in the queue of its method and of the features it needs', () => {
   assert.deepEqual(queueOf(run('browser,python')), { orgId: 'org_a', method: 'wf_1+browser,python' });
 });
 
-test('a worker serves every set of the special features it has, and no other', () => {
+test('a worker serves every subset of its special features, and no other set', () => {
   const names = (features: string[]) => queuesServed('org_a', ['wf_1'], features).map(({ method }) => method);
   assert.deepEqual(names(['node', 'http', 'ask']), ['wf_1']);
   assert.deepEqual(names(['node', 'shell', 'python', 'made-up']), [

@@ -1,5 +1,5 @@
-// Drops the index of running runs that nodes of the previous release read at a take-over, when no such node is left:
-// without it, changes of runs are heap-only updates.
+// Drops the index of running runs that nodes of the previous release read at a take-over, once no such node is left:
+// without the index, changes of runs are heap-only updates.
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 
@@ -17,7 +17,7 @@ export class RetiredIndex {
   ) {}
 
   /**
-   * Called on a coarse tick. Drops the index when, at two looks in a row, no node of the previous release has owned a
+   * Called on a coarse tick. Drops the index when, at two successive looks, no node of the previous release has owned a
    * shard since its running runs were listed. If such a node returns later, it still finds its runs, by reading more.
    */
   async look(): Promise<void> {
@@ -30,7 +30,7 @@ export class RetiredIndex {
       this.gone = row?.there === false;
       if (this.gone || row === undefined) return;
       if (row.listed && this.wereListed) {
-        // Not in a transaction, and without a lock that readers or commits would wait for.
+        // Runs outside of a transaction, and takes no lock that readers or commits would wait for.
         await sql`drop index concurrently if exists scheduler.runs_running`;
         logger.info({}, 'the index of running runs is dropped');
       }

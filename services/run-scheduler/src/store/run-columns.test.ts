@@ -10,7 +10,7 @@ import { rowColumns, runFromRow } from './run-row.ts';
 const columns = Object.entries<RunColumn>(runColumns);
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
-/** The columns of scheduler.runs as the migrations make them. */
+/** Returns the columns of scheduler.runs after all migrations. */
 function columnsOfMigrations(): string[] {
   const sql = readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
@@ -25,7 +25,7 @@ function columnsOfMigrations(): string[] {
 
 const namesIn = (selection: string) => selection.split(', ').map((name) => name.replace('::float8', ''));
 
-test('the table has the columns that the migrations make', () => {
+test('the table has the columns that the migrations create', () => {
   const made = columnsOfMigrations();
   assert.ok(made.length > 30);
   assert.deepEqual(Object.keys(runColumns).sort(), made.sort());

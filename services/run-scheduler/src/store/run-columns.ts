@@ -1,5 +1,5 @@
-// The columns of scheduler.runs, one entry each: what a commit writes, what a row and a list read, and the facts of a run
-// all follow from it.
+// The columns of scheduler.runs, one entry each: what a commit writes, what rows and lists read, and the facts of a run
+// are all derived from it.
 import type { FolderId } from '@methods/base/ids';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
@@ -11,13 +11,13 @@ type FactKey = keyof RunFacts;
 
 export interface RunColumn<Stored = unknown, Listed extends boolean = boolean, Key extends FactKey = FactKey> {
   readonly type: SqlType;
-  /** A list of runs reads it. */
+  /** Whether a list of runs reads it. */
   readonly listed: Listed;
-  /** Absent: a start leaves it at its default. */
+  /** Absent: a start leaves the column at its default. */
   readonly start?: (change: RunChange) => ArrayElement;
-  /** Absent: it never changes. */
+  /** Absent: the column never changes. */
   readonly update?: (change: RunChange) => ArrayElement;
-  /** The fact it holds, and how the fact is read from it. */
+  /** The fact that the column holds, and how to read it. */
   readonly fact?: { readonly key: Key; read(stored: Stored): unknown };
 }
 
@@ -25,7 +25,7 @@ const ms = (value: number) => Math.round(value);
 const hex = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 const asIs = (stored: unknown) => stored;
 
-/** A fact that is stored as it is. */
+/** Describes a fact that is stored unchanged. */
 function fact<Key extends FactKey, Listed extends boolean>(
   key: Key,
   type: SqlType,
@@ -35,12 +35,12 @@ function fact<Key extends FactKey, Listed extends boolean>(
   return { type, listed, start, fact: { key, read: asIs } };
 }
 
-/** A fact of bytes, which are bound as their hex digits. */
+/** Describes a fact of bytes, which are bound as their hex digits. */
 function bytesFact<Key extends 'idempotencyHash' | 'requestDigest'>(key: Key): RunColumn<Uint8Array, false, Key> {
   return { type: 'bytea', listed: false, start: ({ after }) => hex(after.facts[key]), fact: { key, read: asIs } };
 }
 
-/** A part of a run's state. `start` differs where a first commit knows the value. */
+/** Describes a part of a run's state. `start` differs if a first commit knows the value. */
 function state<Stored>() {
   return <Listed extends boolean>(
     type: SqlType,
@@ -147,10 +147,10 @@ type ListedName = {
   [Name in keyof Columns]: Columns[Name]['listed'] extends true ? Name : never;
 }[keyof Columns];
 
-/** A row of a list: without content and what only the run's owner needs. */
+/** A row of a list: without content, and without what only the run's owner needs. */
 export type ListedRunRow = Pick<RunRow, ListedName>;
 
-/** The facts of a run that callers are shown. */
+/** The facts of a run that callers see. */
 export type ListedFacts = Pick<RunFacts, FactIn<Columns[ListedName]>>;
 
 const facts = Object.entries<RunColumn>(runColumns).flatMap(([name, { listed, fact: of }]) =>
@@ -162,7 +162,7 @@ export function listedFactsFrom(row: ListedRunRow): ListedFacts {
   return factsIn(listedFacts, row);
 }
 
-/** All facts of a run: a fact without a column does not compile. */
+/** Returns all facts of a run: a fact without a column does not compile. */
 export function factsFrom(row: RunRow): Pick<RunFacts, FactIn<Columns[keyof Columns]>> {
   return factsIn(facts, row);
 }
@@ -173,7 +173,7 @@ function factsIn<Found>(of: typeof facts, row: Partial<RunRow>): Found {
   return found as Found;
 }
 
-/** What a query selects. Times are read as numbers. */
+/** Returns the columns that a query selects. Times are read as numbers. */
 export function selected(isRead: (column: RunColumn) => boolean): string {
   return Object.entries<RunColumn>(runColumns)
     .filter(([, column]) => isRead(column))

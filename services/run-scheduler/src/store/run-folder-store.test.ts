@@ -52,7 +52,7 @@ describe('saved run folders', () => {
     assert.equal(await read({ ...folder, runId: newFacts(0).runId }), null);
   });
 
-  test('that end half-way, or differ from what was announced, leave nothing', async () => {
+  test('leave nothing if they end early or differ from what was announced', async () => {
     const [broken, long, short] = [newFolder(), newFolder(), newFolder()];
     async function* cut() {
       yield* chunks('a');
@@ -65,7 +65,7 @@ describe('saved run folders', () => {
     assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 0);
   });
 
-  test('keep no connection while their sender is silent', async () => {
+  test('hold no connection while their sender is silent', async () => {
     const one = openPool({ url: db.url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
     const store = new RunFolderStore(one);
     const other = newFolder();
@@ -92,7 +92,7 @@ describe('saved run folders', () => {
     await one.end({ timeout: 1 });
   });
 
-  test('that are removed while they are read do not pass for whole ones', async () => {
+  test('fail to be read when they are removed meanwhile', async () => {
     const folder = newFolder();
     await folders.put(folder, chunks('a'.repeat(65_536), 'b'), 65_537);
     const reading = (await folders.get(folder))?.[Symbol.asyncIterator]();

@@ -1,5 +1,5 @@
-// Stores the folders of runs, the files that a run's steps left, in chunks of rows. A folder is valid once its run
-// names it; its sender gets the id only when the last chunk is stored. It is removed with its run; one that no run
+// Stores the folders of runs, with the files that a run's steps left, in chunks of rows. A folder is valid once its run
+// names it; its sender gets the id only when the last chunk is stored. It is removed with its run; a folder that no run
 // names is swept.
 
 import type { FolderId, OrgId, RunId } from '@methods/base/ids';
@@ -7,7 +7,10 @@ import { ServiceError } from '@methods/errors/service-error';
 import { storageFault } from '@methods/postgres/database-fault';
 import type { Sql } from '@methods/postgres/pool';
 
-/** Small chunks are joined: a row and a statement for each byte would be a hundred times the folder. */
+/**
+ * Small chunks are joined: with a row and a statement for each byte, the cost would be a hundred times the folder's
+ * size.
+ */
 const ROW_BYTES_MIN = 64 << 10;
 const HOUR_MS = 3_600_000;
 /** 4 MiB in one statement. */
@@ -16,7 +19,7 @@ const COPIED_AT_ONCE = 64;
 const ORPHAN_AGE_MS = 24 * HOUR_MS;
 /** A folder that sweeps have missed for this long is removed with its run. */
 const ORPHAN_AGE_MAX_MS = 7 * ORPHAN_AGE_MS;
-/** Per statement: each may have thousands of chunks. */
+/** Per statement, since each may have thousands of chunks. */
 const SWEPT_AT_ONCE = 10;
 
 /** Folders one statement looks at. */
@@ -45,7 +48,7 @@ interface FolderRow {
   readonly unnamed: boolean;
 }
 
-/** More or fewer bytes arrived than were announced; nothing is kept. */
+/** More or fewer bytes arrived than announced; nothing is kept. */
 export class FolderNotWhole extends Error {
   override readonly name = 'FolderNotWhole';
 }
@@ -61,7 +64,7 @@ export class RunFolderStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Stores all chunks. Each row is a statement of its own: neither a transaction nor a connection waits for a slow
+   * Stores all chunks. Each row has its own statement, so neither a transaction nor a connection waits for a slow
    * sender. @throws FolderNotWhole when they are not `bytesTotal` bytes.
    */
   async put(folder: RunFolderKey, chunks: AsyncIterable<Uint8Array>, bytesTotal: number): Promise<void> {
@@ -96,7 +99,7 @@ export class RunFolderStore {
     return true;
   }
 
-  /** If removal fails now, the sweep does it later. */
+  /** If the removal fails now, the sweep repeats it later. */
   async remove({ folderId, orgId }: RunFolderKey): Promise<void> {
     await this.sql`delete from scheduler.run_folders where folder_id = ${folderId} and org_id = ${orgId}`.catch(
       () => {},
@@ -117,8 +120,8 @@ export class RunFolderStore {
   }
 
   /**
-   * The chunks in order, or null when the organization has no such folder of that run. Fails with `unavailable` if the
-   * folder is removed meanwhile, since the chunks are then incomplete.
+   * Returns the chunks in order, or null when the organization has no such folder of that run. Fails with `unavailable`
+   * if the folder is removed meanwhile, since the chunks are then incomplete.
    */
   async get(folder: RunFolderKey): Promise<AsyncIterable<Uint8Array> | null> {
     const { folderId, orgId, runId } = folder;
@@ -151,8 +154,8 @@ export class RunFolderStore {
   }
 
   /**
-   * Looks at the next folders older than a day, in the order of their age, and removes those that their run does not
-   * name. Each call looks at a bounded number, so every call makes progress.
+   * Reads the next folders older than a day, in the order of their age, and removes those that their run does not name.
+   * Each call reads a bounded number, so every call makes progress.
    */
   async sweep(after: FolderPlace, lookedAtMax = LOOKED_AT): Promise<SweptFolders> {
     const nowMs = await this.nowMs();
@@ -175,7 +178,7 @@ export class RunFolderStore {
     return { lookedAt: rows.length, removed: unnamed.length, place: place ?? after, more };
   }
 
-  /** A run may have named one of them since they were looked at. */
+  /** A run may have named one of them since they were read. */
   private async removeUnnamed(folders: readonly FolderRow[]): Promise<void> {
     await this.sql`
       delete from scheduler.run_folders f

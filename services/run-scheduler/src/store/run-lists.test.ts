@@ -42,7 +42,7 @@ describe('lists of runs', () => {
       from unnest(${ids}::text[], ${numbers}::int[]) as t(id, n)`;
   }
 
-  // To each hundredth run of org_a, with one that no one answered.
+  // Answers each hundredth run of org_a; one of them remains unanswered.
   async function answer(): Promise<void> {
     await db.sql`
       insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
@@ -102,7 +102,7 @@ describe('lists of runs', () => {
     );
   });
 
-  test('pages that look at a bounded number of runs each find a rare status', async () => {
+  test('pages that read a bounded number of runs each find a rare status', async () => {
     const all = await pages({ statuses: ['failed'] });
     const runs = all.flatMap(({ runs }) => runs);
     assert.equal(runs.length, RUNS / 100);
@@ -111,7 +111,7 @@ describe('lists of runs', () => {
     assert.deepEqual(await page({ statuses: ['waiting'], createdBeforeMs: FIRST_MS + 100 }), { runs: [], next: null });
   });
 
-  test('a filter that many runs meet fills its pages', async () => {
+  test('a filter that many runs match fills its pages', async () => {
     const { runs, next } = await page({ statuses: ['succeeded', 'waiting'], limit: 50 });
     assert.equal(runs.length, 50);
     assert.deepEqual(next, { createdAtMs: runs.at(-1)?.createdAtMs, runId: runs.at(-1)?.runId });
@@ -160,7 +160,7 @@ describe('lists of runs', () => {
     assert.ok(!plan.includes('Sort'));
   });
 
-  test('a page of ten thousand runs reads only what it shows or, with a filter, looks at', async () => {
+  test('a page of ten thousand runs reads only what it shows or, with a filter, a bounded number', async () => {
     const reads = async (selection: Partial<RunSelection>) => {
       const counts: RowCounts[] = [];
       const explained = {
@@ -181,7 +181,7 @@ describe('lists of runs', () => {
     }
   });
 
-  test('usage adds up over its pages to all runs, by method and day, and looks at a bounded number in each', async () => {
+  test('usage adds up over its pages to all runs, by method and day, and each page reads a bounded number', async () => {
     await answer();
     const usage = new RunUsage({ reader, deadlineMs: 60_000, lookedAtMax: 1_000 });
     const day = Math.floor(FIRST_MS / 86_400_000);

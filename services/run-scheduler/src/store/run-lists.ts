@@ -1,6 +1,6 @@
 // Pages of an organization's runs, newest first, without steps, content and the columns that only the owner needs. One
-// index serves every list: a filter looks at a bounded number of runs and the cursor moves on past them, so a rare
-// status costs many short pages, never one slow query.
+// index serves every list: a filter reads a bounded number of runs and the cursor moves past them, so a rare status
+// costs many short pages, never one slow query.
 import type { OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -17,9 +17,9 @@ export interface RunPlace {
 /** By creation. */
 export interface RunRange {
   readonly orgId: OrgId;
-  /** Only runs after this position; null: from the newest. */
+  /** Only runs after this position; null: begins with the newest. */
   readonly after: RunPlace | null;
-  /** Later than, earlier than; null: any time. */
+  /** Created after, or before, these times; null: any time. */
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
 }
@@ -48,7 +48,7 @@ interface PlaceRow {
 interface RunListsOptions {
   readonly reader: OrganizationReader;
   readonly deadlineMs: number;
-  /** Runs that a page with a filter looks at. */
+  /** Runs that a page with a filter reads. */
   readonly lookedAtMax?: number;
 }
 
@@ -62,7 +62,7 @@ export class RunLists {
   page(selection: RunSelection): Promise<RunPage> {
     const { reader, deadlineMs, lookedAtMax = LOOKED_AT_MAX } = this.options;
     const reading = reader.read(selection.orgId, async (sql) => {
-      // Read before the page itself: the range looked at must be known, not inferred from the rows found.
+      // Read before the page itself: the range must be known, not inferred from the rows found.
       const reach = hasFilter(selection) ? await reachOf(sql, selection, lookedAtMax) : null;
       return pageOf(await rowsOf(sql, selection, reach), selection.limit, reach);
     });
@@ -74,7 +74,7 @@ function hasFilter({ statuses, method, metadata }: RunSelection): boolean {
   return statuses.length > 0 || method !== '' || Object.keys(metadata).length > 0;
 }
 
-/** The last run this page looks at; null when the list ends before. */
+/** Returns the last run that this page reads; null when the list ends before. */
 export async function reachOf(sql: TransactionSql, selection: RunRange, lookedAtMax: number): Promise<RunPlace | null> {
   const [row] = await sql<PlaceRow[]>`
     select run_id, created_at_ms::float8 from scheduler.runs
@@ -120,7 +120,7 @@ function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | 
 /** A run in a list: its row without steps, content and the columns that only its owner needs. */
 export const listedRunColumns = selected(({ listed }) => listed);
 
-/** Its facts, and where it is. */
+/** The facts of the run, and its state. */
 export interface ListedRun extends ListedFacts {
   readonly revision: number;
   readonly status: Run['status'];

@@ -1,4 +1,4 @@
-// The run-scheduler's storage as an interface, all that the actors know of it.
+// The run-scheduler's storage as an interface: everything that the actors know of it.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
 import type { NewStep } from '../run/decision.ts';
 import type { Run } from '../run/run.ts';
@@ -13,7 +13,7 @@ export interface RunChange {
   readonly before: Run | null;
   /** Its revision is one above that of `before`. */
   readonly after: Run;
-  /** The epoch of the run's shard, as the writer believes. */
+  /** The epoch of the run's shard, as far as the writer knows. */
   readonly epoch: number;
   readonly steps: readonly NewStep[];
   readonly events: readonly OutboxEvent[];
@@ -32,7 +32,7 @@ export interface OutboxEvent {
 }
 
 export interface BatchOutcome {
-  /** Shards whose epoch held; changes of others did not happen. */
+  /** Shards whose epoch was held; changes in other shards did not happen. */
   readonly heldShards: ReadonlySet<number>;
   /** Runs whose change happened. */
   readonly done: ReadonlySet<string>;
@@ -43,21 +43,21 @@ export interface BatchOutcome {
 export interface QueueEntry {
   readonly runId: RunId;
   readonly shard: number;
-  /** When the run was queued first: its place, which it keeps. */
+  /** When the run was first queued: its place, which it keeps. */
   readonly queuedAtMs: number;
 }
 
 /** The result of one look at a queue. */
 export interface QueueStretch {
   readonly entries: readonly QueueEntry[];
-  /** Rows after this were not looked at; null: the queue has nothing after these entries. */
+  /** Rows after this were not read; null: the queue has none after these entries. */
   readonly end: QueueCursor | null;
 }
 
 export interface DueQuestion {
   readonly runId: RunId;
   readonly orgId: OrgId;
-  /** Empty: a sleeping run's time. */
+  /** Empty: this is the time of a sleeping run. */
   readonly questionId: QuestionId | '';
   readonly shard: number;
   readonly wakeAtMs: number;
@@ -74,7 +74,7 @@ export interface DuePlace {
 
 export interface DueStretch {
   readonly questions: readonly DueQuestion[];
-  /** Rows after this were not looked at; null: nothing is due after these questions. */
+  /** Rows after this were not read; null: nothing is due after these questions. */
   readonly end: DuePlace | null;
 }
 
@@ -102,35 +102,38 @@ export interface RunPlace {
 }
 
 export interface RunStore {
-  /** One fenced statement; throws when the outcome is unknown or the whole statement was refused. */
+  /** Runs one fenced statement; throws when the outcome is unknown or the whole statement was refused. */
   commit(batch: readonly RunChange[]): Promise<BatchOutcome>;
-  /** The existing runs, by run id. The caller compares their organizations. */
+  /** Returns the existing runs, by run id. The caller compares their organizations. */
   load(runIds: readonly RunId[]): Promise<Map<RunId, Run>>;
-  /** The revisions of existing runs, by run id: a cheap check for a run that did not change. */
+  /** Returns the revisions of existing runs, by run id: a cheap check for a run that has not changed. */
   places(runIds: readonly RunId[]): Promise<Map<RunId, RunPlace>>;
-  /** The run a key belongs to, by `<org id>/<hex of the hash>`. */
+  /** Returns the run that a key belongs to, by `<org id>/<hex of the hash>`. */
   loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
-  /** Finished steps with their outs, in order, for a run that continues. */
+  /** Returns finished steps with their outs, in order, for a run that continues. */
   keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]>;
-  /** The same for many runs, by run id. Runs that hold too much for one statement are missing. */
+  /** Returns the same for many runs, by run id. Runs too large for one statement are missing. */
   keptStepsOf(runs: readonly { orgId: OrgId; runId: RunId }[]): Promise<Map<RunId, KeptStep[]>>;
-  /** The steps of a run that asked a question with rules about people. */
+  /** Returns the steps of a run that asked a question with rules about people. */
   stepsForPeople(orgId: OrgId, runId: RunId): Promise<string[]>;
-  /** The out of a step, or its note from when it began; null: nothing. */
+  /** Returns the out of a step, or its note from when it began; null: nothing. */
   outOfStep(orgId: OrgId, runId: RunId, path: string): Promise<string | null>;
-  /** Running runs of shards just taken. */
+  /** Returns the running runs of shards just taken. */
   runningOf(shards: readonly ShardEpoch[]): Promise<TakenRun[]>;
-  /** Another node has these shards: the state of their running runs kept in memory is stale. */
+  /** Another node has these shards: the cached state of their running runs is stale. */
   forget(shards: ReadonlySet<number>): void;
-  /** The oldest entry of each of these queues in the given shards, in their order, by one statement. */
+  /** Returns the oldest entry of each of these queues in the given shards, in their order, by one statement. */
   queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]>;
-  /** The next entries of a queue after a cursor, oldest first, in the given shards. */
+  /** Returns the next entries of a queue after a cursor, oldest first, in the given shards. */
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueStretch>;
-  /** The next deadlines of questions and sleeping runs after a position and before `untilMs`, in the given shards. */
+  /**
+   * Returns the next deadlines of questions and sleeping runs after a position and before `untilMs`, in the given
+   * shards.
+   */
   dueQuestions(shards: readonly number[], untilMs: number, after: DuePlace): Promise<DueStretch>;
-  /** Unfinished runs of these organizations; those without any are missing. */
+  /** Returns the numbers of unfinished runs of these organizations; those without any are missing. */
   unfinished(orgIds: readonly OrgId[]): Promise<Map<OrgId, number>>;
-  /** The database's clock in ms. */
+  /** Returns the database's clock in ms. */
   clockMs(): Promise<number>;
 }
 

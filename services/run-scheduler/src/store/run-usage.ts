@@ -1,5 +1,5 @@
-// Sums over an organization's runs, by day and method. A call looks at a bounded number of runs, newest first, as lists
-// with a filter do; the next one continues after them.
+// Totals of an organization's runs, by day and method. A call reads a bounded number of runs, newest first, as lists
+// with a filter do; the next call continues after them.
 import type { ProductionId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -13,7 +13,7 @@ export interface UsageSelection extends RunRange {
 
 export interface DayUsage {
   readonly method: ProductionId;
-  /** Of the epoch, in UTC. */
+  /** Days since the epoch, in UTC. */
   readonly day: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -28,7 +28,7 @@ export interface DayUsage {
   readonly running: readonly [number, number] | null;
   /** Accepted answers to the runs' questions. */
   readonly answers: number;
-  /** From the question to its answer. */
+  /** Time from the questions to their answers. */
   readonly answeringMs: number;
   readonly answering: readonly [number, number] | null;
 }
@@ -40,7 +40,7 @@ export interface UsagePage {
 }
 
 const LOOKED_AT_MAX = 5_000;
-/** Of a run: one that loops over an ask may have any number of them. */
+/** Per run: a run that loops over an ask may have any number of answers. */
 const ANSWERS_MAX = 100;
 
 export class RunUsage {
@@ -48,7 +48,7 @@ export class RunUsage {
     private readonly options: {
       readonly reader: OrganizationReader;
       readonly deadlineMs: number;
-      /** Runs that a page looks at. */
+      /** Runs that a page reads. */
       readonly lookedAtMax?: number;
     },
   ) {}
@@ -68,8 +68,8 @@ function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace 
   const within =
     reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
   const looked = sql`${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}`;
-  // Each set is made once: a join that makes one of them again for each row of the other is slow where the planner knows
-  // nothing of the tables yet.
+  // Each set is computed once: a join that computes one of them again for each row of the other is slow while the
+  // planner has no statistics of the tables.
   return sql<DayUsage[]>`
     with summed as materialized (
       select run_id, method, (created_at_ms / 86400000)::int as day, status, queued_ms, running_ms, waiting_ms

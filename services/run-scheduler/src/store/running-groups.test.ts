@@ -27,7 +27,7 @@ describe('groups of running runs', () => {
     return { groupId, orgId, shard, runId, isRunning };
   };
 
-  test('a group is over when the last of its runs has stopped, and is dropped once', () => {
+  test('a group ends when the last of its runs has stopped, and is dropped once', () => {
     const { changes, runs } = commit(claim('t1'), [queued(), queued()]);
     const groupId = changes.begun[0]?.group.groupId ?? '';
     assert.deepEqual(
@@ -62,18 +62,18 @@ describe('groups of running runs', () => {
     assert.deepEqual(overNow(), []);
   });
 
-  test('a run that stops while groups are read is not taken for a running one', async () => {
+  test('a run that stops while groups are read does not count as running', async () => {
     const [running] = commit(claim('t1'), [queued()]).runs as [Run];
     groups.forget(new Set([1]));
     await groups.adopt(async () => {
       commit(succeed('t1', 1), [running]);
       return [listedAs('g', running), listedAs('h', running, false)];
     });
-    // The read of g may be old; that h is over is certain.
+    // The read of g may be out of date; h has certainly ended.
     assert.deepEqual(overNow(), ['h']);
   });
 
-  test('no group is over while one of its runs was running when it was read', async () => {
+  test('no group has ended while one of its runs was running when it was read', async () => {
     const [run] = commit(claim('t1'), [queued()]).runs as [Run];
     const [again] = commit(giveBack('t1', 1), [run]).runs as [Run];
     commit(claim('t0'), [queued()]);

@@ -1,13 +1,13 @@
 // Tracks which rows of scheduler.running list the running runs of this node. A few runs of one organization and shard
-// that are claimed in one commit share a row. When none of them runs any more, a later commit removes it, together with
-// many others. A leftover row lists runs that are not running: a reader checks the runs, and the next owner drops the
-// row.
+// that are claimed in one commit share a row. When none of them runs any more, a later commit removes the row, together
+// with many others. A leftover row lists runs that are not running: a reader checks the runs, and the next owner drops
+// the row.
 import { newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import type { RunChange } from './run-store.ts';
 
-/** At most this many runs are looked at for each running one. */
+/** At most this many runs are read for each running one. */
 const MEMBERS_MAX = 8;
-/** Rows are dropped in such numbers: the section of the statement costs more than its rows. */
+/** Rows are dropped in this number: the section of the statement costs more than its rows. */
 const OVER_MIN = 32;
 const OVER_MAX = 256;
 
@@ -15,7 +15,7 @@ export interface Group {
   readonly groupId: string;
   readonly orgId: OrgId;
   readonly shard: number;
-  /** How many of its runs are running. */
+  /** The number of its runs that are running. */
   running: number;
 }
 
@@ -24,7 +24,7 @@ export interface GroupMember {
   readonly group: Group;
 }
 
-/** What one commit does to the groups. */
+/** The effect of one commit on the groups. */
 export interface GroupChanges {
   readonly begun: readonly GroupMember[];
   readonly over: readonly Group[];
@@ -43,7 +43,7 @@ export class RunningGroups {
   private readonly byRun = new Map<string, Group>();
   private readonly over = new Set<Group>();
   private reads = 0;
-  /** Runs that stopped while groups are read: the rows read are out of date for them. */
+  /** Runs that stopped while groups are read, so that the rows read are out of date for them. */
   private readonly stoppedMeanwhile = new Set<string>();
 
   constructor(private readonly overMin = OVER_MIN) {}
@@ -67,7 +67,7 @@ export class RunningGroups {
     return { begun, over: this.over.size < this.overMin ? [] : [...this.over].slice(0, OVER_MAX) };
   }
 
-  /** A commit without a reply is not reported here: at worst, a row too many remains. */
+  /** A commit without a reply is not reported here: at worst, one extra row remains. */
   committed(batch: readonly RunChange[], { begun, over }: GroupChanges, done: ReadonlySet<string>): void {
     for (const group of over) this.over.delete(group);
     for (const { runId, group } of begun) if (done.has(runId)) this.add(runId, group);
@@ -84,8 +84,8 @@ export class RunningGroups {
   }
 
   /**
-   * Adopts the groups that an earlier owner listed. A group is over permanently when none of its runs was running when
-   * read, since a run that is claimed again joins another group. Anything in doubt counts as running.
+   * Adopts the groups that an earlier owner listed. A group has ended permanently when none of its runs was running
+   * when read, since a run that is claimed again joins another group. Uncertain runs count as running.
    */
   async adopt(read: () => Promise<readonly ListedRun[]>): Promise<void> {
     this.reads++;

@@ -31,7 +31,7 @@ describe('running runs', () => {
     const rows = await db.sql<{ run_ids: RunId[] }[]>`select run_ids from scheduler.running`;
     return rows.flatMap((row) => row.run_ids).sort();
   };
-  /** Rows that are over are removed many at a time. */
+  /** Commits more changes, since ended rows are removed many at a time. */
   const commitMore = async (store = db.store) => {
     let runs: (Run | null)[] = Array.from({ length: 32 }, () => null);
     const starts = runs.map((_, i) => startOf(newFacts(0, { orgId: `org_${i}` })));
@@ -99,7 +99,7 @@ describe('running runs', () => {
     assert.deepEqual(await sizes(), []);
   });
 
-  test('that a dead owner listed are adopted, and its rows that are over are removed', async () => {
+  test('that a dead owner listed are adopted, and its ended rows are removed', async () => {
     const [first, second] = [await run(2), await run(2)];
     const next = db.successor();
     await db.tell(first, succeed('t1', 1));
@@ -144,7 +144,7 @@ describe('running runs', () => {
     assert.deepEqual(await unlisted(), [1]);
   });
 
-  test('listing them blocks no commit, and runs committed meanwhile are listed once read', async () => {
+  test('listing them blocks no commit, and runs committed meanwhile are listed once they are read', async () => {
     await db.sql`update scheduler.shards set listed_epoch = null`;
     const first = await run(0);
     const [found, second] = await Promise.all([runningOf(), run(0)]);
@@ -171,7 +171,7 @@ describe('running runs', () => {
     }
     const after = await updates();
     assert.equal(after.all - before.all, 3 * RUNS);
-    // A row that finds its page full moves to another. With an index of the state, no update was heap-only.
+    // A row that finds its page full moves to another page. With an index of the state, no update was heap-only.
     assert.ok(after.hot - before.hot > 0.5 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
   });
 

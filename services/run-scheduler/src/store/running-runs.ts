@@ -1,7 +1,6 @@
 // Reads the running runs of shards that were taken, by the rows that list them (scheduler.running): an index of runs on
 // their state would prevent heap-only updates. A node of the previous release lists nothing, so the runs of its shards
-// are listed again from the runs themselves. A shard whose `listed_epoch` is its epoch has been owned by no such node
-// since.
+// are listed again from the runs themselves. A shard whose `listed_epoch` is its epoch has had no such owner since.
 import { type OrgId, type RunId, runIdBound } from '@methods/base/ids';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
@@ -15,14 +14,14 @@ type ListedRow = Partial<RunRow> & { group_id: string; listed_org: OrgId; of_sha
 
 /** Shards whose running runs one statement reads. */
 const AT_ONCE = 4;
-/** No run is as young. */
+/** No run id has a later time. */
 const LATEST_MS = 2 ** 50 - 1;
 
-// Of nodes of the previous release.
+// Shards of nodes of the previous release.
 const unlistedQuery = `select shard, epoch from scheduler.shards
   where (shard, epoch) in (select * from unnest($1::smallint[], $2::bigint[])) and listed_epoch is distinct from epoch`;
 
-// Runs that this node commits meanwhile it lists itself.
+// This node lists the runs that it commits meanwhile itself.
 const listQuery = `with listed as materialized (
     select w.org_id, unnest(w.run_ids) as run_id
     from unnest($2::text[], $3::text[]) as s(from_id, to_id) join scheduler.running w
@@ -47,7 +46,7 @@ const runningQuery = `select w.group_id, w.org_id as listed_org, s.shard as of_s
   cross join lateral unnest(w.run_ids) as m(run_id)
   left join scheduler.runs r on r.run_id = m.run_id and r.org_id = w.org_id and r.status = 'running'`;
 
-/** For shards this node has just taken. */
+/** Reads the running runs of shards that this node has just taken. */
 export async function readRunning(
   read: Read,
   groups: RunningGroups,

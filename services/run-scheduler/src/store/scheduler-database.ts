@@ -6,7 +6,7 @@ import { openPool, type Sql } from '@methods/postgres/pool';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 
 // Planner settings of connections whose statements walk indexes: plans made on young tables, or by estimates that do
-// not expect a backlog, are bad ones for full tables.
+// not expect a backlog, are bad for full tables.
 
 /** Planner settings of the writing connection. */
 export const writerSettings = {
@@ -36,19 +36,19 @@ export function schedulerDatabase(url: string, applicationName: string, logger: 
 const STATEMENT_TIMEOUT_MS = 4_000;
 const END_SECONDS_MAX = 2;
 
-/** The node's pools of connections to Postgres, apart so that none waits for the work of another. */
+/** The node's connection pools, separate so that none waits for the work of another. */
 interface Pools extends Stoppable {
   /** Writes runs, one batch on each connection. */
   readonly writer: Sql;
-  /** Shards and beats wait behind nothing else. */
+  /** Shards and beats never wait for other work. */
   readonly shards: Sql;
   readonly beats: Sql;
-  /** Nothing else waits behind the files of runs. */
+  /** Files of runs delay no other work. */
   readonly folders: Sql;
   readonly files: Sql;
-  /** Old runs go one statement at a time. */
+  /** Deletes old runs, one statement at a time. */
   readonly retention: Sql;
-  /** A backlog of events does not take the readers' connections. */
+  /** Separate, so that a backlog of events does not take the readers' connections. */
   readonly outbox: Sql;
 }
 

@@ -1,4 +1,4 @@
-// Changes of many runs at once that use every section of the commit statement, and what a node does now and then.
+// Changes of many runs at once that use every section of the commit statement, and the repeated tasks of a node.
 import { silentLogger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import { answer, ask, claim, recordStep, succeed } from '../run/run.fixture.ts';
@@ -10,7 +10,7 @@ import { decide, newFacts, startOf } from './run-store.fixture.ts';
 import type { RunChange } from './run-store.ts';
 import { UnrecordedAnswers } from './unrecorded-answers.ts';
 
-/** Batches in their order. */
+/** Returns batches in their order. */
 export function changesOfALife(nowMs: number, count: number): RunChange[][] {
   const facts = Array.from({ length: count }, (_, i) => newFacts(i % 4, { createdAtMs: nowMs }));
   const batches: RunChange[][] = [];

@@ -1,5 +1,5 @@
 // Runs every statement of this service on a full database and compares the rows and blocks its plan reads with what it
-// returns. METHODS_STATEMENTS_ROWS=1000000 fills it as the largest installation is; the bounds are the same.
+// returns. METHODS_STATEMENTS_ROWS=1000000 fills it like the largest installation; the bounds are the same.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -32,9 +32,9 @@ import { changesOfALife, upkeep } from './statements.fixture.ts';
 
 const QUEUED = statementRows(50_000);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
-/** Events of one look at events that are not due yet. */
+/** Events read by one check of events that are not due yet. */
 const OUTBOX_STRETCH = 1_000;
-/** By a page with several conditions, and by a count. */
+/** Questions read by a page with several conditions, and by a count. */
 const QUESTIONS_LOOKED_AT = 1_000;
 const OWNED = Array.from({ length: SHARDS / 4 }, (_, shard) => shard);
 
@@ -186,7 +186,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
   await store.stepsForPeople(LARGE_ORG, ids[0] ?? 'run_none');
   await store.outOfStep(LARGE_ORG, ids[0] ?? 'run_none', 'step_1');
-  // Nodes of the previous release had all shards.
+  // Nodes of the previous release owned all shards.
   await sql`update scheduler.shards set listed_epoch = null`;
   const owned = await new ShardLease({ sql, nodeId: 'node_a' }).mine();
   const running = await store.runningOf(owned.filter(({ shard }) => OWNED.includes(shard)));

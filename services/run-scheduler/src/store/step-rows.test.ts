@@ -14,7 +14,7 @@ test('the steps of a run are read in order, each with its organization', async (
   assert.deepEqual(steps.get('org_b/run_1'), [{ path: 'other' }]);
 });
 
-test('while 30,000 steps are read, other work has its turns', async () => {
+test('while 30,000 steps are read, other work gets its turns', async () => {
   const rows = Array.from({ length: 30_000 }, (_, n) => ({
     run_id: 'run_1' as const,
     org_id: 'org_a' as const,

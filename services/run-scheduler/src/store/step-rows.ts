@@ -1,5 +1,5 @@
-// Reads the records of steps and the receipts of answers from the rows of the database. A run may have 30,000, so other
-// work has its turn in between.
+// Reads the records of steps and the receipts of answers from database rows. A run may have 30,000, so other work gets
+// turns in between.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OrgId, RunId } from '@methods/base/ids';
 import { newestReceipts, RECEIPTS_MAX, type Receipt } from '../run/receipt.ts';
@@ -16,7 +16,7 @@ export interface StepRow {
 /** Takes about 3 ms. */
 const ROWS_A_TURN = 1_000;
 
-/** By run, in the order of the rows. */
+/** Returns steps by run, in the order of the rows. */
 export async function stepsOfRuns(rows: readonly StepRow[]): Promise<Map<string, StepSummary[]>> {
   const steps = new Map<string, StepSummary[]>();
   for (const [n, row] of rows.entries()) {
@@ -29,7 +29,7 @@ export async function stepsOfRuns(rows: readonly StepRow[]): Promise<Map<string,
   return steps;
 }
 
-/** A batch holds runs of many organizations: a step belongs to a run by both ids. */
+/** A batch holds runs of many organizations, so both ids identify a step's run. */
 export function stepsKey(row: { readonly run_id: RunId; readonly org_id: OrgId }): string {
   return `${row.org_id}/${row.run_id}`;
 }
@@ -53,7 +53,7 @@ export function keysOf(rows: readonly { readonly run_id: RunId; readonly org_id:
   return [arrayLiteral(rows.map((row) => row.run_id)), arrayLiteral(rows.map((row) => row.org_id))];
 }
 
-/** By run, oldest first. */
+/** Returns receipts by run, oldest first. */
 export function receiptsOfRuns(rows: readonly ReceiptRow[]): Map<string, readonly Receipt[]> {
   const receipts = new Map<string, Receipt[]>();
   for (const row of rows) {
@@ -65,9 +65,9 @@ export function receiptsOfRuns(rows: readonly ReceiptRow[]): Map<string, readonl
   return new Map([...receipts].map(([run, list]) => [run, newestReceipts(list)]));
 }
 
-/** Approximate size of a statement's rows. One row may exceed it, and is left out. */
+/** Approximate size of a statement's rows. A single row may exceed it, and is then omitted. */
 const BYTES_MAX = 4 << 20;
-/** The size of a row beside its texts. */
+/** The size of a row besides its texts. */
 const ROW_BYTES = 256;
 
 /** Reads the kept steps of many runs in one statement: as many as fit, in the order of the runs' ids. */
@@ -99,7 +99,7 @@ export function keptStepsOfRuns(
 ): Map<RunId, KeptStep[]> {
   const overflow = rows.find((row) => !row.fits);
   const orgs = new Map(runs.map(({ orgId, runId }) => [runId, orgId]));
-  // A run without a row may come after the first one that does not fit.
+  // A run without rows may follow the first run that does not fit.
   const kept = new Map<RunId, KeptStep[]>(overflow === undefined ? runs.map(({ runId }) => [runId, []]) : []);
   for (const row of rows) {
     if (row.run_id === overflow?.run_id) break;

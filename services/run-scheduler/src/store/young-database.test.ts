@@ -9,12 +9,12 @@ const RUNS = 20_000;
 const BATCH = 100;
 const SMALL_COMMITS = 50;
 const SMALL_BATCH = 2;
-/** Postgres may make one plan for all after five executions on a connection; the pool has two. */
+/** Postgres may choose a generic plan after five executions on a connection; the pool has two. */
 const LOADS_UNTIL_ONE_PLAN = 30;
-/** A start, a claim and an end find their row by its key; one read of the whole table reads 20,000 rows. */
+/** A start, a claim and an end find their row by its key; a single read of the whole table would read 20,000 rows. */
 const ROWS_READ_PER_RUN_MAX = 50;
 
-test('commits read no more rows than they need while a fresh database takes its first 20,000 runs', async () => {
+test('commits read no more rows than needed while a fresh database takes its first 20,000 runs', async () => {
   const db = await TestStore.open();
   try {
     await db.sql`alter table scheduler.runs set (autovacuum_enabled = off)`;
@@ -30,7 +30,7 @@ test('commits read no more rows than they need while a fresh database takes its 
   }
 });
 
-test('reads the answers of a run by their key, with a plan from when there were none', async () => {
+test('reads the answers of a run by their key, even with a plan from an empty table', async () => {
   const db = await TestStore.open();
   try {
     await db.sql`alter table scheduler.questions set (autovacuum_enabled = off)`;
@@ -65,7 +65,7 @@ async function liveRuns(db: TestStore, count: number): Promise<void> {
   for (const batch of [starts, claims, ends]) assert.equal((await db.store.commit(batch)).done.size, count);
 }
 
-/** Rows of runs and of the queue that were read so far. */
+/** Returns how many rows of runs and of the queue were read so far. */
 async function rowsRead(db: TestStore, stored: number): Promise<number> {
   await db.countWrites();
   const [counted] = await db.sql<{ stored: number; read: number }[]>`

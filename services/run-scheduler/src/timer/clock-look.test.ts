@@ -4,7 +4,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { ClockLook, DatabaseClock } from '../store/database-clock.ts';
 
-test('asks the database for its time while no commit brings it, one request at a time', async () => {
+test('asks the database for its time while no commit returns it, one request at a time', async () => {
   const clock = new ManualClock();
   const databaseClock = new DatabaseClock(clock);
   let asked = 0;

@@ -4,7 +4,7 @@ import { silentLogger } from '@methods/logging/logger';
 import type { TestActors } from '../actor/test-actors.fixture.ts';
 import { DueQuestions } from './due-questions.ts';
 
-/** Timers start when the test says so: a deadline of a few ms must not be over before the test has looked. */
+/** Timers start when the test says so: a deadline of a few ms must not pass before the test has looked. */
 export function heldTimers(): { clock: Clock; begin(): void } {
   let held: (() => void)[] | null = [];
   const clock: Clock = {
@@ -33,7 +33,7 @@ export function heldTimers(): { clock: Clock; begin(): void } {
   return { clock, begin };
 }
 
-/** Commits from now on are passed to it. */
+/** Passes commits from now on to the timer. */
 export function timerOf(node: TestActors, clock: Clock = systemClock): DueQuestions {
   const due = new DueQuestions({
     store: node.store,

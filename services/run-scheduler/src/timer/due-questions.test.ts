@@ -40,7 +40,7 @@ describe('questions without an answer', () => {
     return db.load(run.facts.runId).then((loaded) => loaded?.status);
   }
 
-  test('a question ends at its deadline, not before it by the clock of the database', async () => {
+  test("a question ends at its deadline, not before it by the database's clock", async () => {
     due.start();
     const run = await waiting(300);
     await until('it has failed', async () => (await statusOf(run)) === 'failed');
@@ -61,7 +61,7 @@ describe('questions without an answer', () => {
     assert.equal(queued.steps.find(({ path }) => path === run.question.step)?.status, 'failed');
     const [deadline] = await db.sql`select wake_at_ms from scheduler.deadlines where run_id = ${run.facts.runId}`;
     assert.equal(Number(deadline?.wake_at_ms), queued.ending.byMs);
-    // As if its time had passed: the commit itself compares it with the database's clock.
+    // As if its time had come: the commit itself compares it with the database's clock.
     assert.equal((await node.tell(queued, { type: 'wake' })).kind, 'refused');
     const claimed = await node.tell(queued, claim('t_later'));
     assert.ok(claimed.kind === 'accepted' && claimed.run.ending === null);
@@ -91,7 +91,7 @@ describe('questions without an answer', () => {
     });
   });
 
-  test('a node whose clock is ahead waits for the clock of the database', async () => {
+  test("a node whose clock is ahead waits for the database's clock", async () => {
     node.databaseClock.observe((await db.nowMs()) + 900);
     const commits: number[] = [];
     node.between = async (commit, batch) => {
@@ -126,7 +126,7 @@ describe('questions without an answer', () => {
     assert.equal(await statusOf(run), 'waiting');
   });
 
-  test('deadlines that were in the database before the node took the shard are kept', async () => {
+  test('deadlines that were stored before the node took the shard are kept', async () => {
     const run = await waiting(50);
     due.stop();
     due = timerOf(node);
@@ -147,7 +147,7 @@ describe('questions without an answer', () => {
     assert.equal(refusals, 0);
   });
 
-  test('a shard given away takes its deadlines along', async () => {
+  test('a node loses the deadlines of a shard that it gives away', async () => {
     const [kept, gone] = [await waiting(150, { shard: 0 }), await waiting(100, { shard: 1 })];
     due.start();
     node.lose([1]);
@@ -170,7 +170,7 @@ describe('questions without an answer', () => {
         return systemClock.after(delayMs, run);
       },
     });
-    // In the turn of the fourth commit: an outside poll may come when all are over.
+    // In the turn of the fourth commit: a poll from outside may come when all are over.
     let started: Promise<unknown> | null = null;
     node.between = (commit) => {
       if (node.batches.length > 3) started ??= node.started();
@@ -184,16 +184,16 @@ describe('questions without an answer', () => {
     await until('none is left', async () => (await open()) === 0);
     const otherIn = node.batches.findIndex((batch) => batch.some(({ after }) => after.facts.orgId === 'org_b'));
     assert.ok(otherIn < 3, `another organization's deadline was in commit ${otherIn}`);
-    // 12 batches of 256, that of the start, and those that a timer divided.
+    // 12 batches of 256, one for the start, and those that a timer divided.
     assert.ok(node.batches.length <= 18, `${node.batches.length} commits`);
     const count = (name: string) => reads.filter((read) => read === name).length;
     assert.ok(count('load') <= 18, `${count('load')} reads of runs`);
     assert.equal(count('dueQuestions'), 1);
-    // That of the look itself, and one for each page that is begun.
+    // One for the read itself, and one for each page.
     assert.ok(timers <= 36, `${timers} timers`);
   });
 
-  test('2,000 reminders due at once are as few statements, a row each is left for the deadline, and each is sent once', async () => {
+  test('2,000 reminders due at once take as few statements, each keeps a row for its deadline, and each is sent once', async () => {
     const nowMs = await db.nowMs();
     const deadlineAtMs = nowMs + 3_600_000;
     await manyWaiting(2_000, nowMs, { rules: { remindMs: [1], deadlineAtMs } });
@@ -216,7 +216,7 @@ describe('questions without an answer', () => {
     );
   });
 
-  test('few runs that take much memory are read at a time', async () => {
+  test('runs that take much memory are read few at a time', async () => {
     await manyWaiting(40, await db.nowMs(), { bytes: 3 << 20 });
     due.start();
     await until('none is left', async () => (await open()) === 0);
@@ -231,7 +231,7 @@ describe('questions without an answer', () => {
     assert.ok(bytes > 50_000 && bytes < 52_000, `${bytes} bytes`);
   });
 
-  /** Runs that wait for an answer whose deadline, or first reminder, passed at least a second ago. */
+  /** Stores runs that wait for an answer, whose deadline or first reminder passed at least a second ago. */
   async function manyWaiting(
     count: number,
     nowMs: number,

@@ -1,6 +1,6 @@
-// Ends questions that got no answer in time, and wakes sleeping runs. Deadlines are rows; only those due within a
-// minute are in memory, in one heap with one timer, and the commit compares each again with the database's own clock.
-// Due deadlines are processed a bounded number at a time; organizations take turns.
+// Ends questions without an answer in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute
+// are in memory, in one heap with one timer, and the commit compares each again with the database's own clock. A
+// bounded number of due deadlines is processed at a time; organizations take turns.
 import type { Clock } from '@methods/base/clock';
 import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
@@ -15,14 +15,14 @@ import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 60_000;
 const LOOK_EVERY_MS = 30_000;
-/** Deadlines in memory; beyond this the rest is read when some of them are over. */
+/** Deadlines in memory; beyond this, the others are read when some of these are over. */
 const KNOWN_MAX = 100_000;
 /**
  * Commands sent to runs at a time: one batch is committed while the next one is read. Other work waits for no more than
  * these.
  */
 const AT_ONCE = 512;
-/** Approximate memory of these runs, without the last of them. */
+/** Approximate memory of these runs, except the last of them. */
 const BYTES_AT_ONCE = 8 << 20;
 /** Deadlines queued in one turn of the event loop. */
 const LINED_UP_MAX = 4_096;
@@ -38,7 +38,7 @@ export class DueQuestions {
   private firingBytes = 0;
   private looks = 0;
   private stopped = false;
-  /** Some deadlines of commits are missing from memory for lack of room. */
+  /** Some deadlines of commits are not in memory for lack of room. */
   private missing = false;
   private readonly knownMax: number;
   private readonly ahead: RunsAhead;
@@ -104,7 +104,7 @@ export class DueQuestions {
     if (this.options.ownedShards().length > 0) void this.lookThrough(++this.looks);
   }
 
-  /** Reads stretch by stretch, oldest first; a later look replaces this one. */
+  /** Reads stretch by stretch, oldest first; a later read replaces this one. */
   private async lookThrough(look: number): Promise<void> {
     const { store, databaseClock, ownedShards, logger } = this.options;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
@@ -139,7 +139,7 @@ export class DueQuestions {
     return this.firing >= AT_ONCE || this.firingBytes >= BYTES_AT_ONCE;
   }
 
-  /** One timer for the earliest deadline; a burst does not reset it for each of its deadlines. */
+  /** Sets one timer for the earliest deadline, and does not reset it for each deadline of a burst. */
   private schedule(): void {
     const { heap, line, timer } = this;
     const atMs = line.size > 0 ? 0 : heap.nextAtMs;
@@ -176,7 +176,7 @@ export class DueQuestions {
     this.firing--;
     this.firingBytes -= bytes;
     if (outcome.kind === 'failed' && this.options.owns(question.shard)) {
-      // Too early by the database's clock, or the run could not be reached: retries in a moment.
+      // Too early by the database's clock, or the run was unavailable: retries in a moment.
       this.heap.push(this.options.databaseClock.nowMs() + RETRY_MS / 4, question);
     } else {
       this.known.delete(nameOf(question));
@@ -190,19 +190,19 @@ export class DueQuestions {
   }
 }
 
-/** A run may sleep more than once, and a question has several times: each is distinct. */
+/** A run may sleep more than once, and a question has several times, so each has its own name. */
 function nameOf({ runId, questionId, wakeAtMs }: DueQuestion): string {
   return `${questionId || runId} ${wakeAtMs}`;
 }
 
 interface OfOrganization {
   readonly questions: DueQuestion[];
-  /** Entries before it are gone: removing the first of a long list must not move all others. */
+  /** Entries before this index are gone: removing the first of a long list must not move all others. */
   next: number;
 }
 
 /**
- * Due deadlines that wait for their turn: organizations take turns, so that thousands of deadlines of one do not delay
+ * Due deadlines that wait for their turn. Organizations take turns, so that thousands of deadlines of one do not delay
  * those of others.
  */
 export class DueLine {
@@ -220,11 +220,11 @@ export class DueLine {
     this.count++;
   }
 
-  /** The first deadline of the organization whose turn it is. */
+  /** Returns the first deadline of the organization whose turn it is. */
   take(): DueQuestion | null {
     for (const [orgId, own] of this.orgs) {
       const question = own.questions[own.next++] as DueQuestion;
-      // Served last, so last in the next round.
+      // Served last, so it comes last in the next round.
       this.orgs.delete(orgId);
       if (own.next < own.questions.length) this.orgs.set(orgId, own);
       this.count--;

@@ -10,7 +10,7 @@ import { DatabaseClock } from '../store/database-clock.ts';
 import type { DueQuestion, RunStore } from '../store/run-store.ts';
 import { DueQuestions } from './due-questions.ts';
 
-test('reads deadlines beyond those in memory from their rows when some are over, including those of commits', async () => {
+test('deadlines that are not in memory, also those of commits, are read from their rows when others are over', async () => {
   const clock = new ManualClock();
   const databaseClock = new DatabaseClock(clock);
   databaseClock.observe(clock.wallMs());

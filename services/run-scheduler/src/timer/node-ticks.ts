@@ -1,4 +1,4 @@
-// What a node does every so often, mostly against messages that were lost.
+// The repeated tasks of a node, most of which compensate for lost messages.
 import { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { inject, injectable } from 'tsyringe';
@@ -23,7 +23,7 @@ interface Tick {
 }
 
 /**
- * The node's coarse ticks: small repeated checks that compensate for lost messages, each with its reason where it is
+ * The node's coarse ticks: small repeated checks that compensate for lost messages; each has its reason where it is
  * added.
  */
 export class Ticks implements Stoppable {
@@ -49,7 +49,7 @@ export class Ticks implements Stoppable {
     this.timers.clear();
   }
 
-  // At whole multiples of its span, so that ticks of several spans wake the process once.
+  // At whole multiples of its interval, so that ticks of several intervals wake the process once.
   private schedule(tick: Tick): void {
     const { everyMs } = tick;
     const nowMs = this.clock.monotonicMs();
@@ -66,7 +66,7 @@ export class Ticks implements Stoppable {
   }
 }
 
-/** A busy node is late by less. */
+/** A busy node is late by less than this. */
 const STOOD_STILL_MS = 1_000;
 
 @injectable()
@@ -89,34 +89,34 @@ export class NodeTicks extends Ticks {
     @inject(HeartbeatSender) heartbeats: HeartbeatSender,
   ) {
     super(clock);
-    // An offered place whose answer was lost is free again.
+    // Frees an offered place whose reply was lost.
     this.every(500, () => waiters.sweep());
     // A node may have forgotten a head that was announced to it.
     this.every(1_000, () => ready.tellHeads());
     // A queue that seems empty may have missed a wake-up.
     this.every(5_000, () => void ready.recheckEmpty());
-    // Unconfirmed events, and changes of watched runs whose message was lost.
+    // Sends unconfirmed events again, and reads changes of watched runs whose message was lost.
     this.every(2_500, () => void relay.sweep());
     this.every(5_000, () => watchers.pollForeign());
     this.every(2_000, () => watchers.tellStepwise());
-    // Idle actors and unneeded folders.
+    // Removes idle actors and unneeded folders.
     this.every(2_500, () => actors.sweep());
     this.every(600_000, () => void folderSweep.sweep());
-    // Only nodes of the release before need it.
+    // Needed only after nodes of the previous release.
     this.every(600_000, () => void retiredIndex.look());
-    // Nodes of the release before leave rows of questions open.
+    // Nodes of the previous release leave rows of questions open.
     this.every(10_000, () => void questionSweep.look());
     // A node may have died before the audit log had the answer of a deadline.
     this.every(5_000, () => void timeouts.look());
-    // Keys whose workers have not come for a while.
+    // Removes keys whose workers have not connected for a while.
     this.every(60_000, () => helloPace.sweep());
     this.every(500, (lateMs) => {
       if (lateMs > STOOD_STILL_MS) keeper.leases.stoodStill(lateMs);
       keeper.leases.sweep();
     });
-    // A clock that was set goes unnoticed where nothing is committed.
+    // Without commits, a clock that was set goes unnoticed.
     this.every(2_000, () => void clockLook.look());
-    // Workers whose key was revoked while the message was lost.
+    // Ends workers whose key was revoked while the message was lost.
     this.every(5_000, () => void sessions.recheckKeys());
     this.every(1_000, () => heartbeats.send());
   }

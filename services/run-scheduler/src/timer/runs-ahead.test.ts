@@ -81,7 +81,7 @@ describe('runs that are read before their deadlines', () => {
     assert.ok(questions.every((question) => ahead.take(question) !== undefined));
   });
 
-  test('are not read if an actor holds them, if they will be due by then, or if their shard is gone', async () => {
+  test('are not read if an actor holds them, if they are due before the read ends, or if their shard is gone', async () => {
     resident = ['run_1'];
     for (const question of [dueIn(3_000), dueIn(400, 'run_2')]) ahead.add(question);
     await pass(100);
@@ -108,7 +108,7 @@ describe('runs that are read before their deadlines', () => {
     assert.equal(statements.length, 1);
   });
 
-  test('take 8 MiB at most, without the last; more are read when some are gone', async () => {
+  test('take 8 MiB at most, except for the last one; more are read when some are gone', async () => {
     const questions = Array.from({ length: 6 }, (_, n) => dueIn(4_000, `run_${n}`, 3 << 20));
     for (const question of questions) ahead.add(question);
     await pass(1_000);

@@ -9,12 +9,12 @@ import type { DueQuestion } from '../store/run-store.ts';
 import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 5_000;
-/** A deadline this near is over before its run would be read. */
+/** A deadline this near passes before its run would be read. */
 const NEAR_MS = 500;
-/** Approximate memory of the runs, without those of the last statement. */
+/** Approximate memory of the runs, except those of the last statement. */
 const BYTES_MAX = 8 << 20;
 const RUNS_A_STATEMENT = 256;
-/** Deadlines that one turn of the event loop looks at. */
+/** Deadlines processed in one turn of the event loop. */
 const LOOKED_AT_MAX = 4_096;
 /** The pause between two statements, which leaves most of the node and its database to others. */
 const REST_MS = 20;
@@ -24,7 +24,9 @@ const FULL_MS = 250;
 interface RunAhead {
   readonly run: Run;
   readonly bytes: number;
-  /** The epoch of its shard before the run was read: under another epoch, another node may have written the run. */
+  /**
+   * The epoch of the run's shard before the run was read: under another epoch, another node may have written the run.
+   */
   readonly epoch: number;
 }
 
@@ -40,7 +42,7 @@ export interface RunsAheadOptions {
 export class RunsAhead {
   private readonly heap = new TimerHeap<DueQuestion>();
   private readonly runs = new Map<RunId, RunAhead>();
-  /** Being read. A run that a commit changes meanwhile is removed. */
+  /** Runs being read. A run that a commit changes meanwhile is removed. */
   private readonly coming = new Set<string>();
   private bytes = 0;
   private timer: { readonly atMs: number; readonly set: Timer } | null = null;

@@ -32,7 +32,7 @@ describe('sleeping runs', () => {
     return slept.run;
   }
 
-  /** A second timer, which waits until the returned function is called. */
+  /** Holds a second timer until the returned function is called. */
   function held(): () => void {
     due.stop();
     const { clock, begin } = heldTimers();
@@ -45,7 +45,7 @@ describe('sleeping runs', () => {
     return db.sql`select from scheduler.queue where run_id = ${run.facts.runId}`.then((rows) => rows.length > 0);
   }
 
-  test('are in no queue, and are queued at their time, not before it by the clock of the database', async () => {
+  test("are in no queue, and are queued at their time, not before it by the database's clock", async () => {
     const begin = held();
     const run = await asleep(300);
     assert.equal(await queued(run), false);

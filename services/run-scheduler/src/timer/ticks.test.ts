@@ -43,7 +43,7 @@ test('a tick that stops the ticks is the last', () => {
   assert.equal(came, 1);
 });
 
-test('ticks of several spans come together, however late one of them was', () => {
+test('ticks of several intervals come together, however late one of them was', () => {
   const clock = new ManualClock();
   const ticks = new Ticks(clock);
   const cameAtMs = new Set<number>();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { TimerHeap } from './timer-heap.ts';
 
-test('removes due moments in order and keeps the rest', () => {
+test('removes due times in order and keeps the rest', () => {
   const heap = new TimerHeap<string>();
   heap.push(30, 'c');
   heap.push(10, 'a');
@@ -15,7 +15,7 @@ test('removes due moments in order and keeps the rest', () => {
   assert.equal(heap.size, 1);
 });
 
-test('an empty heap has no next moment, and a cleared one is empty', () => {
+test('an empty heap has no next time, and a cleared one is empty', () => {
   const heap = new TimerHeap<string>();
   assert.equal(heap.nextAtMs, null);
   heap.push(1, 'a');

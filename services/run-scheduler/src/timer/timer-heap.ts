@@ -1,4 +1,4 @@
-// An ordered heap of moments, so that a node has one timer for all of them.
+// An ordered heap of times, so that a node needs one timer for all of them.
 
 export interface HeapEntry<Item> {
   readonly atMs: number;
@@ -27,7 +27,7 @@ export class TimerHeap<Item> {
     }
   }
 
-  /** Removes up to `max` moments that are due at `nowMs`, in order. */
+  /** Removes up to `max` items that are due at `nowMs`, in order. */
   popDue(nowMs: number, itemsMax: number): Item[] {
     const due: Item[] = [];
     while (this.heap.length > 0 && due.length < itemsMax && this.at(0).atMs <= nowMs) {

@@ -31,7 +31,7 @@ export function commandMessage(command: PublicCommand): NonNullable<RunCommandIn
   }
 }
 
-/** The domain's command of a message, or null for one this build does not know. */
+/** Returns the domain's command of a message, or null for one that this build does not know. */
 export function commandOf(command: RunCommandInit['command']): PublicCommand | null {
   switch (command?.case) {
     case 'cancel':

@@ -1,4 +1,4 @@
-// One established link to one peer: notices both ways, and requests that each end with one reply, a time-out or the end
+// An established link to one peer: notices both ways, and requests that each end with one reply, a time-out or the end
 // of the link.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -11,7 +11,7 @@ import { LargeItems } from '@methods/rpc/large-items';
 
 /** The interface of the links to peers for the rest of the node. */
 export interface PeerSender {
-  /** False when there is no link to that node: the item goes nowhere. */
+  /** Returns false when there is no link to that node: the item is dropped. */
   send(nodeId: string, item: PeerItemInit): boolean;
   /** Rejects with ServiceError unavailable when the link breaks or the deadline passes. */
   request(nodeId: string, item: PeerItemInit, deadlineMs: number): Promise<PeerItem>;
@@ -20,16 +20,16 @@ export interface PeerSender {
 
 /** A peer item, or a plain object of its shape. The link sets the call id and the reply flag. */
 export type PeerItemInit = MessageInitShape<typeof PeerItemSchema>;
-/** Answers a request on the link it came by; does nothing for a notice, or when that link is gone. */
+/** Answers a request on its link; does nothing for a notice, or when that link is gone. */
 export type Reply = (item: PeerItemInit) => void;
 
 interface PeerLinkOptions {
-  /** The other side. */
+  /** The id of the other side. */
   readonly nodeId: string;
-  /** Where the other side listens. */
+  /** The address at which the other side listens. */
   readonly address: string;
   readonly connection: FrameConnection<PeerItemInit>;
-  /** This side opened the stream: it numbers its requests odd, the other even. */
+  /** This side opened the stream: it uses odd numbers for its requests, the other side even ones. */
   readonly dialled: boolean;
   readonly clock: Clock;
   readonly pendingMax: number;
@@ -59,7 +59,10 @@ export class PeerLink {
     this.lastCallId = options.dialled ? CALL_IDS - 1 : 0;
   }
 
-  /** False when the link is closing, or its organization has too much waiting for it: the item goes nowhere. */
+  /**
+   * Returns false when the link is closing, or the item's organization has too much waiting for it: the item is
+   * dropped.
+   */
   send(item: PeerItemInit): boolean {
     return this.out.send(orgOf(item), item) === 'sent';
   }
@@ -69,7 +72,7 @@ export class PeerLink {
     this.out.taken();
   }
 
-  /** The item did not go out: no message can carry it. Only its own call fails. */
+  /** Fails the item's own call: no message can carry the item, so it was not sent. */
   unsendable(item: PeerItemInit, error: ServiceError): void {
     const { callId = 0, isReply = false } = item;
     if (!isReply) return this.settle(callId)?.reject(error);
@@ -123,7 +126,7 @@ export class PeerLink {
     return pending;
   }
 
-  // Steps of two keep odd and even apart, also around the end of the range; 0 means a notice.
+  // Steps of two keep odd and even apart, even around the end of the range; 0 means a notice.
   private nextCallId(): number {
     do this.lastCallId = (this.lastCallId + 2) % CALL_IDS;
     while (this.lastCallId === 0 || this.pending.has(this.lastCallId));
@@ -135,7 +138,7 @@ export function linkLost(): ServiceError {
   return new ServiceError('unavailable', 'The link to that node is lost.');
 }
 
-/** Whose large item it is; empty for the node's own. */
+/** Returns the organization of a large item; empty for the node's own items. */
 function orgOf({ item }: PeerItemInit): OrgId | '' {
   switch (item?.case) {
     case 'grant':
@@ -150,7 +153,7 @@ function orgOf({ item }: PeerItemInit): OrgId | '' {
   }
 }
 
-/** The replacement of a reply that is too large; null for one without a replacement. */
+/** Returns the replacement of a reply that is too large; null if there is none. */
 function refusalOf({ item }: PeerItemInit, error: ServiceError): PeerItemInit | null {
   const outcome = { case: 'error' as const, value: toErrorDetail(error) };
   if (item?.case === 'startReply') return { item: { case: 'startReply', value: { outcome } } };

@@ -15,7 +15,7 @@ const unavailable = (error: unknown) => error instanceof ServiceError && error.c
 
 type Member = ReturnType<PeerDirectory['members']>[number];
 
-/** A membership without beats: its members are those that are added. */
+/** A membership without beats: its members are those that a test adds. */
 class Directory implements PeerDirectory {
   readonly suspected: { nodeId: string; why: string }[] = [];
   private list: { nodeId: string; peerAddress: string }[] = [];
@@ -161,7 +161,7 @@ describe('peer links', () => {
     await Promise.all(waiting);
   });
 
-  test('when a peer dies both kinds of neighbours know at once that it is gone', async () => {
+  test('when a peer dies both kinds of neighbours notice at once', async () => {
     const [a, b, c] = (await open(new Peer('a'), new Peer('b'), new Peer('c'))) as [Peer, Peer, Peer];
     meet(a, b, c);
     await linked(a, b, c);
@@ -176,7 +176,7 @@ describe('peer links', () => {
     assert.deepEqual([a.events.at(-1), c.events.at(-1)], ['down b', 'down b']);
   });
 
-  test('a peer that never listened is suspected once, also by the side it would have dialled', async () => {
+  test('a peer that never listened is suspected once, even by the side that it would have dialled', async () => {
     const [a, c] = (await open(new Peer('a'), new Peer('c'))) as [Peer, Peer];
     const gone = (await Promise.all(['b1', 'b2'].map((id) => new Peer(id).start()))).map((peer) => {
       const { member } = peer;
@@ -205,7 +205,7 @@ describe('peer links', () => {
     await linked(a, b);
   });
 
-  test('a broken link is made again', async () => {
+  test('a broken link is opened again', async () => {
     const [a, b] = await pair();
     await a.restartServer();
     await b.restartServer();
@@ -215,7 +215,7 @@ describe('peer links', () => {
     assert.equal(runIdOf(await b.links.request('a', lostGrant('run_again'), 5_000)), 'run_re_run_again');
   });
 
-  test('a failing listener costs neither the link nor the other listeners', async () => {
+  test('a failing listener affects neither the link nor the other listeners', async () => {
     const [a, b] = await pair();
     b.links.onItem(() => {
       throw new Error('a fault of this listener');

@@ -12,7 +12,7 @@ import { PeerSearch } from './peer-search.ts';
 
 export type { PeerItemInit, Reply } from './peer-link.ts';
 
-/** The live nodes; `Membership` fits. */
+/** The live nodes, as `Membership` provides them. */
 export interface PeerDirectory {
   members(): readonly { readonly nodeId: string; readonly peerAddress: string }[];
   onChange(listener: () => void): () => void;
@@ -21,12 +21,12 @@ export interface PeerDirectory {
 
 export interface PeerLinksOptions {
   readonly nodeId: string;
-  /** Where peers reach this node; asked when a link is made. */
+  /** Where peers reach this node; requested when a link is opened. */
   readonly peerAddress: () => string;
   readonly membership: PeerDirectory;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Requests that may wait for replies of one peer. */
+  /** Requests that may wait for replies of one peer at a time. */
   readonly pendingMax?: number;
 }
 
@@ -42,7 +42,7 @@ export class PeerLinks implements Stoppable {
   };
   private readonly links = new Map<string, PeerLink>();
   private readonly searches = new Map<string, PeerSearch>();
-  /** Peers whose refusal was reported and to which there was no link since. */
+  /** Peers whose refusal was reported and to which there has been no link since. */
   private readonly refused = new Set<string>();
   private readonly itemListeners = new Set<ItemListener>();
   private readonly connectedListeners = new Set<(nodeId: string) => void>();
@@ -52,7 +52,7 @@ export class PeerLinks implements Stoppable {
 
   constructor(private readonly options: PeerLinksOptions) {}
 
-  /** Begins to dial. Links that others dial are accepted as soon as the RPC server listens. */
+  /** Starts to dial. Links that others dial are accepted as soon as the RPC server listens. */
   start(): void {
     this.unsubscribe = this.options.membership.onChange(() => this.membersChanged());
     this.membersChanged();
@@ -66,23 +66,29 @@ export class PeerLinks implements Stoppable {
     for (const link of this.links.values()) link.close();
   }
 
-  /** False when there is no link: the item goes nowhere. Items of one turn leave together. */
+  /** Returns false when there is no link: the item is dropped. Items of one turn are sent together. */
   send(nodeId: string, item: PeerItemInit): boolean {
     return this.links.get(nodeId)?.send(item) ?? false;
   }
 
-  /** Rejects with ServiceError `unavailable`: no link, no reply in time, or the link broke; it may have been received. */
+  /**
+   * Rejects with ServiceError `unavailable`: no link, no reply in time, or the link broke; the peer may have received
+   * it.
+   */
   request(nodeId: string, item: PeerItemInit, deadlineMs: number): Promise<PeerItem> {
     const link = this.links.get(nodeId);
     return link ? link.request(item, deadlineMs) : Promise.reject(linkLost());
   }
 
-  /** Every notice and request, in the order the peer sent them. Listeners pick by `item.item.case`. */
+  /**
+   * Called for every notice and request, in the order in which the peer sent them. Listeners select by
+   * `item.item.case`.
+   */
   onItem(listener: ItemListener): () => void {
     return added(this.itemListeners, listener);
   }
 
-  /** Ids of the nodes there is a link to. */
+  /** Returns the ids of the nodes to which there is a link. */
   connected(): readonly string[] {
     return [...this.links.keys()];
   }
@@ -121,7 +127,7 @@ export class PeerLinks implements Stoppable {
     this.searches.delete(nodeId);
   }
 
-  // Once new beats disproved a refusal, further refusals mean nothing: something between the two refuses.
+  // Once new beats have disproved a refusal, further refusals mean nothing: something between the two nodes refuses.
   private gone(nodeId: string, why: string): void {
     if (this.refused.has(nodeId)) return;
     if (this.refused.size >= REFUSED_MAX) this.refused.clear();
@@ -160,8 +166,8 @@ export class PeerLinks implements Stoppable {
   }
 
   /**
-   * Both sides say hello first; the stream is a link once the other's hello has been accepted. `accept` gives the
-   * peer's address, or null to refuse.
+   * Both sides send hello first; the stream is a link once the other side's hello has been accepted. `accept` returns
+   * the peer's address, or null to refuse.
    */
   private stream(dialled: boolean, accept: (hello: PeerHello) => string | null) {
     let connection: FrameConnection<PeerItemInit> | null = null;
@@ -189,7 +195,7 @@ export class PeerLinks implements Stoppable {
       helloTimer.cancel();
       if (link) this.linkEnded(link, error);
     };
-    // Every organization shares the link: an item that cannot be sent must not end it.
+    // All organizations share the link: an item that cannot be sent must not end it.
     const onUnsendable = (item: PeerItemInit, error: ServiceError) => {
       this.options.logger.error({ item: item.item?.case, code: error.code }, 'item for a peer left out');
       link?.unsendable(item, error);
@@ -230,7 +236,7 @@ export class PeerLinks implements Stoppable {
       try {
         listener(from, item, reply);
       } catch (error) {
-        // One bad item must not cost the link.
+        // One bad item must not end the link.
         this.options.logger.error({ error, node: from, item: item.item.case }, 'peer item failed');
       }
     }

@@ -1,4 +1,4 @@
-// Reaches one peer to which there is no link: dials it, or, if the peer has to dial, checks whether it is there. Tries
+// Reaches a peer to which there is no link: dials it or, if the peer has to dial, checks whether it is there. Tries
 // until it is ended, at growing intervals. A refused connection is reported at once: that peer is gone.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -7,13 +7,13 @@ import { canConnect } from '@methods/rpc/probe';
 export interface PeerSearchOptions {
   readonly address: string;
   readonly clock: Clock;
-  /** Resolves when the attempt is over, with a link or without; absent: the peer dials. */
+  /** Resolves when the attempt is over, with or without a link; absent: the peer dials. */
   readonly dial: (() => Promise<void>) | null;
   readonly onRefused: () => void;
 }
 
 const PROBE_MS = 500;
-// The peer that dials gets a moment before its silence counts.
+// The peer that dials gets this long before its silence counts.
 const FIRST_PROBE_MS = 300;
 
 export class PeerSearch {
@@ -23,7 +23,7 @@ export class PeerSearch {
 
   constructor(private readonly options: PeerSearchOptions) {}
 
-  /** `broken`: there was a link until now, so a refusal already means something. */
+  /** `broken`: there was a link until now, so a first refusal already counts. */
   start(broken: boolean): void {
     if (broken) void this.tryOnce(true);
     else if (this.options.dial) void this.tryOnce(false);
@@ -40,7 +40,7 @@ export class PeerSearch {
     this.timer = this.options.clock.after(delayMs, () => void this.tryOnce(false));
   }
 
-  // After a broken link the probe comes first: it is answered in one round trip, a dial may take seconds to fail.
+  // After a broken link it probes first: a probe needs one round trip, while a dial may take seconds to fail.
   private async tryOnce(broken: boolean): Promise<void> {
     const { address, dial, onRefused } = this.options;
     if (dial && !broken) await dial();

@@ -84,7 +84,7 @@ const CHANNEL = {
   timeout: AnswerChannel.TIMEOUT,
 } as const satisfies Record<Channel, AnswerChannel>;
 
-/** Null: there is none, or it names no one. */
+/** Returns null if there is none, or if it names no one. */
 export function partyOf(actor: MessageInitShape<typeof ActorSchema> | undefined): Party | null {
   const { personId = '', keyId = '', email = '', name = '', role = '', linkRecipient = '', client = '' } = actor ?? {};
   if (personId === '' && keyId === '' && email === '' && linkRecipient === '') return null;
@@ -107,7 +107,7 @@ export function channelNumber(channel: Channel | null): AnswerChannel {
   return channel === null ? AnswerChannel.UNSPECIFIED : CHANNEL[channel];
 }
 
-/** Null for an unknown channel. No sender answers for a time-out. */
+/** Returns null for an unknown channel. A time-out has no sender. */
 export function channelName(number: AnswerChannel): Exclude<Channel, 'timeout'> | null {
   for (const [name, known] of Object.entries(CHANNEL)) {
     if (known === number && name !== 'timeout') return name as Exclude<Channel, 'timeout'>;

@@ -38,7 +38,7 @@ export function stepStatusNumber(status: string): StepStatus {
   return STEP_STATUS[status as keyof typeof STEP_STATUS] ?? StepStatus.UNSPECIFIED;
 }
 
-/** Null for a status that no record of a step has. */
+/** Returns null for a status that no record of a step has. */
 export function stepStatusName(status: StepStatus): StepSummary['status'] | null {
   for (const [name, number] of Object.entries(STEP_STATUS)) {
     if (number === status) return name as StepSummary['status'];
@@ -54,7 +54,7 @@ export function answererNumber(answerBy: 'application' | 'team'): Answerer {
   return answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM;
 }
 
-/** Nothing happens to the run until a message arrives. */
+/** Reports whether nothing happens to the run until a message arrives. */
 export function isViewAtRest({ status }: RunViewMessage): boolean {
   return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
 }

@@ -1,5 +1,5 @@
-// Derives from a version's source the question at a path. Compiling a source costs up to some tenths of a second, so it
-// is done on a thread.
+// Derives the question at a path from a version's source. Compiling a source takes up to some tenths of a second, so it
+// runs on a thread.
 import { canonicalDigest } from '@methods/base/canonical';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { readForm } from '@methods/form/field';
@@ -15,9 +15,9 @@ export type DerivedForm =
       readonly json: string;
       /** Hash of the canonical JSON, in hex. */
       readonly sha256: string;
-      /** Checks judge the answer. */
+      /** Whether checks judge the answer. */
       readonly ensures: boolean;
-      /** With the fields that `needs` compares. */
+      /** Includes the fields that `needs` compares. */
       readonly policy: AnswerPolicy | null;
     }
   /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
@@ -55,7 +55,7 @@ export function derivedForm({ source, path }: Omit<FormJob, 'kind'>): DerivedFor
   return { kind: 'call', method: called, version: typeof version === 'string' ? version : version.id, at: found.at };
 }
 
-/** Where the source names no fields: those people choose from. A form without such fields is compared whole. */
+/** If the source names no fields, uses those that people choose from. A form without such fields is compared whole. */
 function withComparedFields(policy: AnswerPolicy, form: JsonSchema): AnswerPolicy {
   const { needs } = policy;
   if (needs === null || needs.on.length > 0) return policy;
@@ -64,8 +64,8 @@ function withComparedFields(policy: AnswerPolicy, form: JsonSchema): AnswerPolic
 }
 
 /**
- * Judges an answer by the checks of its ask step, from the version's source. Its expressions are counted, and compiled
- * and judged on a thread.
+ * Judges an answer by the checks of its ask step, from the version's source. Its expressions are bounded, and compiled
+ * and evaluated on a thread.
  */
 export interface AnswerJob {
   readonly kind: 'answer';
@@ -75,7 +75,7 @@ export interface AnswerJob {
   readonly answerJson: string;
 }
 
-/** A sentence for each check that the answer fails. */
+/** Returns a sentence for each check that the answer fails. */
 export function judgedAnswer({ source, path, scopeJson, answerJson }: Omit<AnswerJob, 'kind'>): string[] {
   const { method } = compileMethod(source, { saved: true });
   const step = method === null ? null : askStepAt(method, path);

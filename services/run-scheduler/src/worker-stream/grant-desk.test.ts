@@ -54,7 +54,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.equal((await node.tell(run, claim(token))).kind, 'accepted');
   }
 
-  /** A run that was executed before, kept these outs, and is queued again. */
+  /** Stores a run that was executed before, kept these outs, and is queued again. */
   async function goesOn(outs: readonly string[], end: 'answered' | 'given back' = 'given back'): Promise<Run> {
     const run = await node.running();
     for (const [i, outJson] of outs.entries()) {
@@ -95,7 +95,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual([desk.expects('t2'), desk.forget('t2'), returned], [false, false, []]);
   });
 
-  test('a run that was granted before a commit that failed loses its lease', async () => {
+  test('a run granted before its commit loses its lease if the commit fails', async () => {
     node.actors.listenEarly((run) => desk.grantEarly(run));
     desk.expect('t2', ADDRESS);
     const started = node.actors.startRun(newFacts(0), claim('t2') as never, { onlyComputes: true });
@@ -136,7 +136,7 @@ describe('claimed runs on their way to a worker', () => {
     );
   });
 
-  test('a grant is sent even without room for all the errors of its steps', async () => {
+  test('a grant is sent even if the errors of its steps do not all fit', async () => {
     const run = await node.running();
     const error = { kind: 'http', message: 'x'.repeat(4_000), status: 503, line: 6 };
     const failures = Array.from({ length: 999 }, (_, i) => {
@@ -158,7 +158,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual(delivered, []);
   });
 
-  test('a run that holds more than a message carries fails instead of circulating', async () => {
+  test('a run too large for a message fails instead of circulating', async () => {
     const run = await goesOn(Array.from({ length: 4 }, () => `"${'x'.repeat(1_000_000)}"`));
     await claimed(run);
     await until('it ends', () => tooLarge.length === 1);
@@ -171,7 +171,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual([returned, delivered], [[run.facts.runId], []]);
   });
 
-  test('a run that moved on in the commit of its claim needs no grant', async () => {
+  test('a run that changed further in the commit of its claim needs no grant', async () => {
     const run = await node.started({ webhookUrl: null });
     desk.expect('t2', ADDRESS);
     await Promise.all([node.tell(run, claim('t2')), node.tell(run, succeed('t2', 1))]);

@@ -1,5 +1,5 @@
-// Sends a claimed run to the worker it was claimed for, directly or through the node that serves the worker: after the
-// commit, and before it where the run only computes. From here on the run has a lease.
+// Sends a claimed run to the worker it was claimed for, directly or through the worker's node: after the commit, or
+// before it if the run only computes. From here on the run has a lease.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -14,7 +14,7 @@ import type { LeaseTable } from './lease-table.ts';
 
 type GrantMessage = MessageInitShape<typeof GrantSchema>;
 
-/** Kept steps are sent in one message with the grant; larger data belongs into files. */
+/** Kept steps are sent in one message with the grant; larger data belongs in files. */
 const KEPT_BYTES_MAX = 3.5 * 1024 * 1024;
 /** An upper bound of the bytes around a text in a message. */
 const FIELD_BYTES = 16;
@@ -33,7 +33,7 @@ export interface DeliveredGrant extends GrantAddress {
 
 export class GrantDesk {
   private readonly addresses = new Map<string, GrantAddress>();
-  /** Granted, and not committed yet. */
+  /** Runs that are granted and not yet committed. */
   private readonly early = new Map<string, RunId>();
   private readonly keptSteps: KeptStepReads;
 
@@ -42,10 +42,10 @@ export class GrantDesk {
       readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>;
       readonly leases: LeaseTable;
       readonly returnGrant: (runId: RunId, token: string) => void;
-      /** No grant can carry the run's kept steps, so the run ends here. */
+      /** Called when no grant can carry the run's kept steps, so the run ends. */
       readonly tooLarge: (runId: RunId, token: string) => void;
       readonly epochOf: (shard: number) => number | null;
-      /** False: the node is not reachable. */
+      /** Returns false if the node is not reachable. */
       readonly deliver: (grant: DeliveredGrant) => boolean;
       readonly logger: Logger;
     },
@@ -53,17 +53,19 @@ export class GrantDesk {
     this.keptSteps = new KeptStepReads(options.store);
   }
 
-  /** The offer behind a claim about to be made. */
+  /** Announces the offer behind a claim that is about to be made. */
   expect(token: string, address: GrantAddress): void {
     this.addresses.set(token, address);
   }
 
-  /** A claim with this token was begun and is not decided yet. */
+  /** Reports whether a claim with this token has begun and is not decided yet. */
   expects(token: string): boolean {
     return this.addresses.has(token);
   }
 
-  /** Ends the lease of a run that was granted before its commit and not committed. True: there was one. */
+  /**
+   * Ends the lease of a run that was granted before its commit and was not committed. Returns true if there was one.
+   */
   forget(token: string): boolean {
     this.addresses.delete(token);
     const runId = this.early.get(token);
@@ -73,7 +75,7 @@ export class GrantDesk {
     return true;
   }
 
-  /** Its commit follows; without one the worker's reports are refused. */
+  /** Its commit follows; without the commit, the worker's reports are refused. */
   grantEarly(run: RunningRun): void {
     const address = this.addresses.get(run.token);
     if (address === undefined) return;
@@ -89,7 +91,7 @@ export class GrantDesk {
       this.addresses.delete(effect.token);
       if (this.early.delete(effect.token)) continue;
       faultPoint('claim-committed');
-      // A run that moved on in the same commit needs no grant any more.
+      // A run that changed further in the same commit no longer needs a grant.
       if (after.status !== 'running' || after.token !== effect.token) continue;
       if (address === undefined) this.options.returnGrant(after.facts.runId, after.token);
       else this.send(after, address);
@@ -184,15 +186,15 @@ interface Wanted {
 }
 
 /**
- * Gathers reads of kept steps by turn: runs claimed in one commit share one statement. A run whose steps do not fit
- * into it is read by a statement of its own, one at a time.
+ * Combines reads of kept steps by turn: runs claimed in one commit share one statement. Runs whose steps do not fit
+ * into it are read separately, one at a time.
  */
 export class KeptStepReads {
   private readonly wanted = new TurnBatch<Wanted>((wanted) => void this.read(wanted), RUNS_MAX);
 
   constructor(private readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>) {}
 
-  /** Finished steps with their outs, in order. */
+  /** Returns finished steps with their outs, in order. */
   of(orgId: OrgId, runId: RunId): Promise<readonly KeptStep[]> {
     return new Promise((resolve, reject) => this.wanted.add({ orgId, runId, resolve, reject }));
   }

@@ -57,7 +57,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next(), { here: [], there: [] });
   });
 
-  test('a message has only the signs of life since the last one, with their age; all runs when owners may have missed some', () => {
+  test('a message has only the signs of life since the last one, with their age, and all runs when owners may have missed some', () => {
     hold(0, 'a');
     hold(0, 'b');
     next();
@@ -84,7 +84,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next(), { here: [], there: [] });
   });
 
-  test('a grant that no worker accepted yet counts as no sign of life', () => {
+  test('a grant that no worker has accepted does not count as a sign of life', () => {
     hold(0, 'a', false);
     assert.deepEqual(next().here, []);
     held.heard('a');

@@ -1,5 +1,5 @@
 // Reports to each owner once a second which runs this node's workers hold and the age of their last sign of life: one
-// message per node, for any number of runs. Over JetStream; over the peer stream while the bus is unavailable.
+// message per node, for any number of runs. It uses JetStream, or the peer stream while the bus is unavailable.
 import type { Clock } from '@methods/base/clock';
 import { type RunId, shardOfRunId } from '@methods/base/ids';
 import type { HeldGrants } from './held-grants.ts';
@@ -10,7 +10,7 @@ export interface HeartbeatRun {
   readonly ageMs: number;
 }
 
-/** Runs in one message: about 400 KiB. */
+/** Runs in one message of about 400 KiB. */
 const RUNS_MAX = 5_000;
 
 export class HeartbeatSender {
@@ -28,7 +28,7 @@ export class HeartbeatSender {
       readonly held: HeldGrants;
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly members: () => readonly string[];
-      /** To a node, which may be this one. False: the delivery is not confirmed. Never rejects. */
+      /** Sends to a node, which may be this one. Returns false if the delivery is not confirmed. Never rejects. */
       readonly send: (nodeId: string, runs: readonly HeartbeatRun[]) => Promise<boolean>;
     },
   ) {}
@@ -43,8 +43,7 @@ export class HeartbeatSender {
     const { clock, held, members, leaseMs } = this.options;
     const nowMs = clock.monotonicMs();
     held.forgetSilent(4 * leaseMs);
-    // Includes this node even while the members do not list it: its own workers' leases must not expire because of
-    // that.
+    // Includes this node even while the members do not list it: otherwise its own workers' leases would expire.
     const byOwner = new Map<string, HeartbeatRun[]>([[this.options.nodeId, []]]);
     for (const nodeId of members()) byOwner.set(nodeId, []);
     const missed = new Set(this.missed);
@@ -59,7 +58,7 @@ export class HeartbeatSender {
     }
     this.lastSentMs = nowMs;
     this.wholeNext = false;
-    // An empty message has a meaning: this node is reachable and its list is complete.
+    // An empty message also has a meaning: this node is reachable and its list is complete.
     for (const [nodeId, runs] of byOwner) {
       for (let from = 0; from === 0 || from < runs.length; from += RUNS_MAX) {
         void this.options.send(nodeId, runs.slice(from, from + RUNS_MAX)).then((heard) => {

@@ -1,5 +1,5 @@
-// The runs this node's workers hold: every grant delivered through it, with the worker's last sign of life. New owners
-// of a shard ask for it at a take-over; from then on grants of the shard's earlier epochs are dropped.
+// The runs that this node's workers hold: every grant delivered through it, with the worker's last sign of life. New
+// owners of a shard request it at a take-over; from then on grants of the shard's earlier epochs are dropped.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -22,7 +22,7 @@ export class HeldGrants {
 
   constructor(private readonly clock: Clock) {}
 
-  /** False: the grant comes from a former owner. */
+  /** Returns false if the grant comes from a former owner. */
   admits(shard: number, epoch: number): boolean {
     return epoch >= (this.lowestEpoch.get(shard) ?? 0);
   }
@@ -68,7 +68,7 @@ export class HeldGrants {
     return this.byToken.size;
   }
 
-  /** Grants without a sign of life for `beyondMs`: their leases are long over everywhere. */
+  /** Removes grants without a sign of life for `beyondMs`: their leases have long ended everywhere. */
   forgetSilent(beyondMs: number): void {
     for (const held of [...this.byToken.values()]) if (this.ageMs(held) > beyondMs) this.byToken.delete(held.token);
   }

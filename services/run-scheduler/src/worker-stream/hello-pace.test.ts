@@ -35,7 +35,7 @@ test('hellos of a key wait with up to 25,000 names of methods, those of an organ
   assert.equal(hello('org_a', 'key_a6'), null, 'a key with a budget does not wait');
 });
 
-test('names are returned when a hello has had its turn or waited too long', async () => {
+test('names are returned when a hello had its turn or waited too long', async () => {
   const clock = new ManualClock();
   const { fill, hello } = paceOf(clock);
   assert.equal((await fill('org_a', 'key_a')).waiting, 25);

@@ -1,5 +1,5 @@
-// Limits how fast the workers of one key may say hello: the cost of a hello is taken from the key's own budget, and
-// hellos beyond it wait in the key's own line. A worker that dials in a loop thus delays only its own key.
+// Limits how fast the workers of one key may send hellos: each hello uses the key's own budget, and hellos beyond it
+// wait in the key's own line. A worker that dials in a loop thus delays only its own key.
 import type { Clock } from '@methods/base/clock';
 import type { KeyId, OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
@@ -7,7 +7,7 @@ import { ServiceError } from '@methods/errors/service-error';
 
 const PER_SECOND = 20;
 const BUDGET_MAX = 100;
-/** Queues that cost as much as a hello itself. */
+/** This many queues cost as much as a hello itself. */
 const QUEUES_PER_POINT = 500;
 const WAIT_MS = 10_000;
 /** Names of methods in the waiting hellos: about 100 bytes each. */
@@ -19,7 +19,7 @@ export interface PacedHello {
   readonly keyId: KeyId;
   readonly methods: readonly ProductionId[];
   readonly queueCount: number;
-  /** Its stream has ended. */
+  /** Reports whether the stream has ended. */
   readonly isGone: () => boolean;
 }
 
@@ -45,7 +45,10 @@ export class HelloPace {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Null: at once. Rejects with `rate_limited`; never settles for a stream that is gone. */
+  /**
+   * Returns null if the hello is admitted at once. Rejects with `rate_limited`; never settles for a stream that is
+   * gone.
+   */
   admit({ orgId, keyId, methods, queueCount, isGone }: PacedHello): Promise<void> | null {
     const pace = this.paceOf(keyId);
     const points = 1 + Math.floor(queueCount / QUEUES_PER_POINT);
@@ -62,7 +65,7 @@ export class HelloPace {
     });
   }
 
-  /** Called on a coarse tick: removes keys whose budget is whole again. */
+  /** Called on a coarse tick: removes keys whose budget is full again. */
   sweep(): void {
     for (const [keyId, pace] of this.keys) {
       this.refill(pace);

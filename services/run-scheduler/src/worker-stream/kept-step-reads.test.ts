@@ -15,7 +15,7 @@ describe('the kept steps of claimed runs', () => {
   });
   after(() => db.close());
 
-  /** `outs` are the lengths of its steps' outs. */
+  /** `outs`: the lengths of its steps' outs. */
   async function runWith(outs: readonly number[], orgId = 'org_a'): Promise<{ orgId: OrgId; runId: RunId }> {
     const { runId } = newFacts(0);
     for (const [seq, length] of outs.entries()) {

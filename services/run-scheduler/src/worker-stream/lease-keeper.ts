@@ -1,4 +1,4 @@
-// The owner's side of leases: renews them by what nodes report of their workers, ends them when they expire, and ends a
+// The owner's side of leases: renews them when nodes report on their workers, ends them when they expire, and ends a
 // run with a requested cancel at its worker's next sign of life.
 import type { Clock } from '@methods/base/clock';
 import type { RunId } from '@methods/base/ids';
@@ -23,10 +23,10 @@ export interface LeaseKeeperOptions {
   readonly logger: Logger;
 }
 
-/** Nodes report on their workers once a second; after this time their silence is noticed. */
+/** Nodes report on their workers once a second; after this time a node counts as silent. */
 const SILENT_MS = 3_000;
 const RETURN_AGAIN_MS = 1_000;
-/** Nodes return with new ids, so the ones silent for longest are forgotten. */
+/** Nodes restart with new ids, so the ones silent for longest are forgotten. */
 const NODES_MAX = 1_000;
 
 export class LeaseKeeper {
@@ -51,7 +51,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** A member node sent a message: what it reports of its workers can be trusted to be complete. */
+  /** A member node sent a message: its reports on its workers count as complete. */
   heardFrom(nodeId: string): void {
     this.heardAtMs.delete(nodeId);
     this.heardAtMs.set(nodeId, this.options.clock.monotonicMs());
@@ -77,7 +77,7 @@ export class LeaseKeeper {
     const held = new Set(seen.held.map((h) => h.token));
     for (const lease of this.leases.ofWorker(seen.session)) {
       if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
-      // The worker had the run and no longer holds it: that is a lost worker, not a grant that never arrived.
+      // The worker had the run and no longer holds it: the worker lost it, so the grant did arrive.
       if (lease.accepted && lease.nodeId !== null) this.lose(lease);
       else this.returnGrant(lease.runId, lease.token);
     }
@@ -136,13 +136,13 @@ export class LeaseKeeper {
       .actors()
       .tell(null, lease.runId, { type: 'expire_lease', token: lease.token })
       .then((outcome) => {
-        // The store was unavailable: the lease is over in any case, and the next sweep tries again.
+        // The store was unavailable: the lease has ended anyway, and the next sweep retries.
         if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
         this.takeBack(lease, this.options.leaseMs + 1);
       });
   }
 
-  /** The run still needs a lease, but not this one if it was granted or renewed meanwhile. */
+  /** Restores a lease that the run still needs, unless another one was granted or renewed meanwhile. */
   private takeBack(lease: Lease, ageMs: number): void {
     if (!this.leases.has(lease.runId)) this.leases.add({ ...lease, ageMs });
   }
@@ -167,7 +167,7 @@ export class LeaseKeeper {
     this.options.cancelNotice(nodeId, { workerSession: lease.session, runId, token });
   }
 
-  /** No lease under this token: the attempt is over, unless the shard has only just been taken. */
+  /** Handles a heartbeat without a lease: the attempt is over, unless the shard was taken only just now. */
   private unknownHeartbeat(nodeId: string, runId: RunId, token: string, ageMs: number): void {
     void this.options
       .actors()
@@ -180,8 +180,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Adopts the lease of a run that was already running; `ageMs` since its worker's last message. The worker may not
-   * have been notified of a cancel that an earlier owner accepted.
+   * Adopts the lease of a run that was already running; `ageMs` is the time since its worker's last message. The worker
+   * may not have been notified of a cancel that an earlier owner accepted.
    */
   restore(run: TakenRun, nodeId: string | null, ageMs: number): void {
     const { runId, shard, token, workerSession, cancelRequested } = run;

@@ -25,9 +25,9 @@ describe('running runs of shards just taken', () => {
   /** The runs that other nodes report; null: they do not answer. */
   let peers: Map<string, Omit<HeldReport, 'nodeId'> | null>;
   let failReads: number;
-  /** Runs whose workers were asked to stop, with the node it was sent through. */
+  /** Runs whose workers were asked to stop, with the node that passed it on. */
   let notices: string[];
-  /** Runs between the read of the rows and their use, and while nodes are asked. */
+  /** Called between the read of the rows and their use, and while nodes are asked. */
   let meanwhile: { read: () => Promise<unknown>; asked: () => Promise<unknown> };
   /** Tokens of claims that are not decided yet. */
   let claiming: Set<string>;
@@ -125,7 +125,7 @@ describe('running runs of shards just taken', () => {
     assert.ok((leaseOf(run)?.ageMs ?? 0) >= 45_000);
   });
 
-  test('a run whose worker is connected and does not hold it was never granted: queued again, uncounted', async () => {
+  test('a run that its connected worker does not hold was never granted: it is queued again, uncounted', async () => {
     const run = await node.running();
     peers.set('other', { grants: [], workerSessions: ['worker.1'] });
     await recovery.taken([0]);
@@ -134,7 +134,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(leaseOf(run), null);
   });
 
-  test('the same if the worker reconnected on a later stream, but not if only an earlier one is known', async () => {
+  test('the same holds if the worker reconnected on a later stream, but not if only an earlier one is known', async () => {
     const [back, before] = [await node.running({}, 'worker.2'), await node.running({}, 'other.7')];
     sessions = ['worker.3', 'other.6'];
     await recovery.taken([0]);
@@ -150,7 +150,7 @@ describe('running runs of shards just taken', () => {
     assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], [null, 'running']);
   });
 
-  test('a run that its worker reported on and no longer holds keeps its lease: only time shows what became of it', async () => {
+  test('a run that its worker reported on and no longer holds keeps its lease: only time shows its outcome', async () => {
     const run = await node.running();
     await node.tell(run, recordStep(run.token, 1));
     sessions = ['worker.1'];
@@ -195,7 +195,7 @@ describe('running runs of shards just taken', () => {
     assert.deepEqual([leaseOf(run), keeper.leases.size], [null, 0]);
   });
 
-  test('a run that this node is just claiming is not queued again: its grant is on the way', async () => {
+  test('a run that this node is claiming is not queued again: its grant is on the way', async () => {
     const run = await node.running();
     sessions = ['worker.1'];
     claiming.add(run.token);
@@ -205,7 +205,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(await statusOf(run), 'running');
   });
 
-  test('looks only at runs of the shards taken', async () => {
+  test('only runs of the shards taken are looked at', async () => {
     const run = await node.running({ shard: 1 });
     sessions = ['worker.1'];
     await recovery.taken([0, 2]);
@@ -231,7 +231,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(leaseOf(run), null);
   });
 
-  test('a node that was asked accepts no grant of an earlier owner any more, and reports only the requested shards', async () => {
+  test('a node that was asked accepts no more grants of an earlier owner, and reports only the requested shards', async () => {
     const [asked, other] = [await node.running({ shard: 0 }), await node.running({ shard: 1 })];
     for (const run of [asked, other]) holdHere(run);
     sessions = ['worker.1'];

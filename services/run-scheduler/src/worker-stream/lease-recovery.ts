@@ -1,4 +1,4 @@
-// After a take-over, finds out which running runs of the shards a worker still holds. Every live node is asked; a run
+// Finds out after a take-over which running runs of the shards a worker still holds. It asks every live node; a run
 // whose worker is connected but does not hold it was never granted and is queued again. Only runs that no node reports
 // wait for the rest of their lease.
 import { Backoff } from '@methods/base/backoff';
@@ -40,14 +40,17 @@ export class LeaseRecovery {
       readonly sessions: () => readonly string[];
       readonly peers: PeerSender;
       readonly epochOf: (shard: number) => number | null;
-      /** A claim of this node under this token is still in progress; its end decides about the run. */
+      /** Reports whether a claim of this node under this token is in progress; its end decides about the run. */
       readonly isClaiming: (token: string) => boolean;
       readonly clock: Clock;
       readonly logger: Logger;
     },
   ) {}
 
-  /** Also after an epoch was renewed: a claim whose commit got no reply may have left a running row without a lease. */
+  /**
+   * Also called after an epoch was renewed: a claim whose commit got no reply may have left a running row without a
+   * lease.
+   */
   async taken(shards: readonly number[]): Promise<void> {
     const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
     for (;;) {
@@ -83,7 +86,9 @@ export class LeaseRecovery {
     );
   }
 
-  /** The runs of these shards that this node's workers hold; grants of earlier epochs are dropped from here on. */
+  /**
+   * Returns the runs of these shards that this node's workers hold; grants of earlier epochs are dropped from here on.
+   */
   heldHere(shards: readonly ShardEpoch[]): HeldReport {
     const wanted = new Set(shards.map((s) => s.shard));
     for (const { shard, epoch } of shards) this.options.held.barrier(shard, epoch);
@@ -127,7 +132,7 @@ export class LeaseRecovery {
       const run = this.asCommitted(read);
       if (run === null) continue;
       const lease = leases.get(run.runId, run.token);
-      // Granted or renewed since the row was read.
+      // The lease was granted or renewed since the row was read.
       if (lease === null || lease.nodeId !== null) continue;
       const held = heldBy.get(run.token);
       if (held !== undefined) {
@@ -140,15 +145,15 @@ export class LeaseRecovery {
       }
       const number = streams.get(workerOf(run.workerSession));
       if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
-      // Committed a moment ago: its worker cannot have the grant yet.
+      // The claim was committed a moment ago, so its worker cannot have the grant yet.
       if (this.options.isClaiming(run.token)) continue;
       this.options.keeper.returnGrant(run.runId, run.token);
     }
   }
 
   /**
-   * Commands and reports arrive while rows are read and nodes asked: a cancel from that time is not in the row. Null:
-   * it no longer runs.
+   * Commands and reports arrive while rows are read and nodes asked, and the row lacks a cancel from that time. Returns
+   * null if the run is no longer running.
    */
   private asCommitted(read: TakenRun): TakenRun | null {
     const resident = this.options.actors.resident(read);

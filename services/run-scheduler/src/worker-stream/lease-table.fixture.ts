@@ -1,4 +1,4 @@
-// Leases for a test, on a clock that does not advance: none of them ever ends by itself.
+// Leases for a test, on a clock that does not advance: none of them ends by itself.
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { LeaseTable } from './lease-table.ts';
 

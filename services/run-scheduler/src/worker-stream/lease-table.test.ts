@@ -102,7 +102,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['run_a']);
   });
 
-  test('a node that was itself blocked ends no lease because of it, and extends none beyond a whole one', () => {
+  test('a node that was itself blocked ends no lease because of that, and extends none beyond a whole one', () => {
     add('run_old', { ageMs: 50_000 });
     add('run_new');
     add('run_granted', { accepted: false });
@@ -169,7 +169,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(table.ofWorker('worker.8'), []);
   });
 
-  test('the leases of a lost shard are removed silently', () => {
+  test('the leases of a lost shard are removed without an effect', () => {
     add('run_a', { shard: 1 });
     add('run_b', { shard: 2 });
     table.dropShards(new Set([1]));

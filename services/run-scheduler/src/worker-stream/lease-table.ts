@@ -13,17 +13,17 @@ export interface Lease {
   renewedAtMs: number;
   grantedAtMs: number;
   accepted: boolean;
-  /** Null: no cancel requested. A sign of life younger than this ends the run. */
+  /** Null: no cancel is requested. A sign of life younger than this ends the run. */
   cancelAskedAtMs: number | null;
 }
 
 export interface LeaseTableOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** The node is alive by membership but its heartbeats have not arrived for a while. */
+  /** Reports whether the node is alive by membership, but its heartbeats have not arrived for a while. */
   readonly standsStill: (nodeId: string) => boolean;
   readonly expired: (lease: Lease) => void;
-  /** Granted, and not accepted by any worker in time. */
+  /** Called when no worker has accepted the grant in time. */
   readonly unaccepted: (lease: Lease) => void;
 }
 
@@ -50,7 +50,7 @@ export class LeaseTable {
     else runs.add(lease.runId);
   }
 
-  /** The lease of this run, only if the token is its own. */
+  /** Returns the lease of this run only if the token matches. */
   get(runId: RunId, token: string): Lease | null {
     const lease = this.leases.get(runId);
     return lease?.token === token ? lease : null;
@@ -60,7 +60,7 @@ export class LeaseTable {
     return this.leases.has(runId);
   }
 
-  /** The worker sent a message `ageMs` ago, through `nodeId`. One older than the last renews nothing. */
+  /** The worker sent a message `ageMs` ago, through `nodeId`. A message older than the last one renews nothing. */
   renew(runId: RunId, token: string, nodeId: string, session: string | null, ageMs = 0): boolean {
     const lease = this.get(runId, token);
     if (lease === null) return false;
@@ -79,7 +79,7 @@ export class LeaseTable {
     for (const lease of [...this.leases.values()]) if (shards.has(lease.shard)) this.remove(lease.runId);
   }
 
-  /** Leases granted to earlier streams of this worker, or this one. */
+  /** Returns leases granted to earlier streams of this worker, or to this one. */
   ofWorker(session: string): Lease[] {
     const runs = this.byWorker.get(workerOf(session)) ?? [];
     return [...runs].flatMap((runId) => this.leases.get(runId) ?? []);
@@ -87,7 +87,7 @@ export class LeaseTable {
 
   /**
    * This node was blocked for `ms`, and messages of its workers from that time are still unread: extends all leases by
-   * it. Called before the sweep that follows.
+   * that time. Called before the sweep that follows.
    */
   stoodStill(gapMs: number): void {
     const nowMs = this.options.clock.monotonicMs();
@@ -101,8 +101,8 @@ export class LeaseTable {
     this.sweptAtMs = nowMs;
     for (const lease of [...this.leases.values()]) {
       if (lease.nodeId !== null && this.options.standsStill(lease.nodeId)) {
-        // When the node is reachable again the lease has its remaining time: by then not all its workers have sent a
-        // message.
+        // When the node is reachable again the lease has its remaining time: by then not all of the node's workers have
+        // sent a message.
         standStill(lease, sinceMs, nowMs);
       } else if (nowMs - lease.renewedAtMs > this.options.leaseMs) {
         this.remove(lease.runId);
@@ -130,7 +130,7 @@ export class LeaseTable {
   }
 }
 
-/** Never beyond now: that would be more than a whole lease. */
+/** Never beyond now, which would be more than a whole lease. */
 function standStill(lease: Lease, forMs: number, nowMs: number): void {
   lease.renewedAtMs += Math.min(forMs, nowMs - lease.renewedAtMs);
   lease.grantedAtMs += Math.min(forMs, nowMs - lease.grantedAtMs);

@@ -17,7 +17,7 @@ const ack: ReportOutcome = { case: 'ack', value: { runId, seq: 1, token: 't' } }
 describe("a worker's reports on their way to the owner", () => {
   let clock: ManualClock;
   let owner: string | null;
-  /** The owner's replies, in turn: null is none, an error a broken link. */
+  /** The owner's replies, in turn: null is no reply, an error a broken link. */
   let replies: (ReportOutcome | null | Error)[];
   let asked: string[];
   let sent: { to: string; item: PeerItemInit['item'] }[];

@@ -1,4 +1,4 @@
-// The path from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
+// The path from a worker's node to the owner of a run: a direct call if this node owns it, else the peer stream.
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
@@ -15,7 +15,7 @@ export interface WorkerOrigin {
 
 const REPORT_MS = 10_000;
 const AGAIN_MS = 100;
-/** Then the worker's own repeat arrives. */
+/** After this time the worker's own repeat arrives. */
 const AGAIN_FOR_MS = 3_000;
 /** Bytes of reports without an outcome: while the database stalls, a worker may send as fast as its connection. */
 const REPORTS = { placesMax: 256 << 20, perOrganizationMax: 64 << 20 };
@@ -75,7 +75,7 @@ export class OwnerLink {
     );
   }
 
-  /** A worker connected: every owner compares the runs it holds with those granted. */
+  /** A worker connected: every owner compares the runs that it holds with those granted. */
   workerSeen(seen: WorkerOrigin & { readonly held: readonly { runId: RunId; token: string }[] }): void {
     this.options.keeper.workerSeen(this.options.nodeId, seen);
     const value = { workerSession: seen.session, orgId: seen.orgId, held: seen.held.map((h) => ({ ...h })) };
@@ -84,7 +84,7 @@ export class OwnerLink {
     }
   }
 
-  /** For a run whose cancel is requested: the owner must be notified at once. */
+  /** Sends a heartbeat of a run whose cancel is requested, since its owner must be notified at once. */
   heartbeatNow(held: HeldGrant): void {
     const owner = this.ownerOf(held.runId);
     if (owner === null) return;

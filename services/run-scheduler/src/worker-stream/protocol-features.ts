@@ -1,4 +1,4 @@
-// The protocol features in a worker's hello and a node's welcome, beside the kinds of steps a worker can run.
+// The protocol features in a worker's hello and a node's welcome, besides the kinds of steps that a worker can run.
 
 /** The worker claims failed runs for their cleanup steps. */
 export const CLEANUP_FEATURE = 'cleanup';

@@ -62,7 +62,7 @@ describe('the form of a question', () => {
 
   const question = (formJson: string, step = 'approve') => ({ question: { step, formJson } });
 
-  test('is the one of the source if the hash matches, regardless of what else was sent', async () => {
+  test('is that of the source if the hash matches, regardless of what else was sent', async () => {
     assert.equal(await judged({ ...question('', 'approve'), formSha256: HASH('ok') }), 'ok');
     assert.equal(await judged({ ...question(HOSTILE), formSha256: HASH('ok') }), 'ok');
     assert.equal(await judged({ ...question(JSON.stringify(FORM('ok'))), formSha256: HASH('other') }), 'refused');

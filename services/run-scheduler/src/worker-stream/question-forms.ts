@@ -1,5 +1,5 @@
-// The forms and policies of questions, from the saved sources: the form that a worker sends is compared and never used,
-// since it would be evaluated on this node, for all organizations. A worker sends no policy.
+// The forms and policies of questions, from the saved sources. The form that a worker sends is only compared and never
+// used, since it would be evaluated on this node, for all organizations. A worker sends no policy.
 
 import { createHash } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
@@ -13,11 +13,11 @@ import { LRUCache } from 'lru-cache';
 import type { AnswerChecksOf, Run } from '../run/run.ts';
 import type { DerivedForm, DeriveForm } from './derived-form.ts';
 
-/** A version as the registry keeps it. */
+/** A version as the registry stores it. */
 export interface SavedVersion {
   readonly versionId: VersionId;
   readonly source: Uint8Array;
-  /** Versions bound to its calls that name no version, by production id. */
+  /** The versions that its calls without a version are bound to, by production id. */
   readonly calls: Readonly<Record<ProductionId, VersionId>>;
 }
 
@@ -27,14 +27,14 @@ export type FormVerdict =
       readonly kind: 'form';
       readonly formJson: string;
       readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null;
-      /** The rules of who answers, from the source as the form is; null: the step gives none. */
+      /** The rules of who answers, from the source like the form; null: the step has none. */
       readonly policy: AnswerPolicy | null;
       /** Of the form's canonical JSON, and of the source that asks, in hex. */
       readonly formSha256: string;
       readonly versionSha256: string;
     }
   | { readonly kind: 'refused'; readonly message: string }
-  /** The registry is unavailable now; the worker repeats its question. */
+  /** The registry is unavailable; the worker repeats its question. */
   | { readonly kind: 'later' };
 
 interface KnownForm {
@@ -50,7 +50,7 @@ interface FormPlace extends Omit<AnswerChecksOf, 'scopeJson'> {
   readonly versionSha256: string;
 }
 
-/** An object of its own for each size: the cache counts a value only once. */
+/** Each size needs its own object, since the cache counts a value only once. */
 interface Entry {
   readonly form: Promise<KnownForm>;
 }
@@ -58,9 +58,9 @@ interface Entry {
 const CALLS_DEEP_MAX = 5;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 const ENTRY_BYTES = 500;
-/** A failure is returned to all callers in this time: reports are repeated ten times a second. */
+/** A failure is returned to all callers during this time: reports are repeated ten times a second. */
 const FAILURE_MS = 1_000;
-/** Sent forms are read only up to this size; a longer one is the same text or another form. */
+/** Sent forms are parsed only up to this size; a longer one must be the same text. */
 const COMPARED_CHARACTERS_MAX = 256 * 1024;
 const LEVELS_MAX = 200;
 
@@ -74,7 +74,7 @@ export class QuestionForms {
       /** Rejects with `not_found` if the organization has no such version. */
       readonly versionOf: (orgId: OrgId, method: ProductionId, versionId: VersionId) => Promise<SavedVersion>;
       readonly derive: DeriveForm;
-      /** The note of a step from when it began: for a call, the version it chose. */
+      /** Returns the note of a step from when it began: for a call, the version it chose. */
       readonly noted: (run: Run, path: string) => Promise<string | null>;
       readonly clock: Clock;
     },
@@ -115,7 +115,7 @@ export class QuestionForms {
   }
 
   private form(orgId: OrgId, method: ProductionId, versionId: VersionId, path: string): Promise<KnownForm> {
-    // All rounds of a loop ask with one form.
+    // All rounds of a loop ask with the same form.
     const place = path.replace(/\[\d+\]/g, '');
     const key = `${orgId} ${method} ${versionId} ${place}`;
     const known = this.known.get(key);
@@ -161,7 +161,7 @@ function isSame(sent: string, { json, sha256 }: DerivedForm & { kind: 'form' }):
   }
 }
 
-/** The note of a call to the published version from when it begins. */
+/** Returns the version that a call to the published version noted when it began. */
 function versionNoted(outJson: string | null): VersionId | undefined {
   try {
     const noted = outJson === null ? null : (JSON.parse(outJson) as { version_id?: VersionId } | null);

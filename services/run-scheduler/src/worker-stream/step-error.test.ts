@@ -6,7 +6,7 @@ import { errorOf } from './step-error.ts';
 
 const told = (more: object) => errorOf(create(StepErrorSchema, { kind: 'http', message: 'no', status: 503, ...more }));
 
-test("an HTTP server's response is kept within its bounds, and without NUL", () => {
+test("an HTTP server's response is cut to its bounds and kept without NUL", () => {
   const said = { reason: 'Busy', headers: { 'retry-after': '3', a: 'x'.repeat(300) }, body: 'a\0b' };
   assert.deepEqual(told(said), {
     kind: 'http',

@@ -1,5 +1,5 @@
-// Reads a step's error from a worker's report. Keeps no more of an HTTP server's response than our own workers send: an
-// error is in every reply that shows the run.
+// Reads a step's error from a worker's report. It keeps no more of an HTTP server's response than our own workers send,
+// since an error is in every reply that shows the run.
 import type { StepError as ToldError } from '@methods/proto/run/v1/run_pb';
 import type { StepError } from '../run/run.ts';
 

@@ -19,7 +19,7 @@ describe('connecting workers', () => {
   let waiters: CountedWaiters;
   let sessions: WorkerSessions;
   let asked: string[][];
-  /** Null: every method is known without asking. */
+  /** Null: every method is known without a request. */
   let findMethods: ((orgId: OrgId, names: readonly string[]) => Promise<string[]>) | null;
 
   beforeEach(() => {
@@ -72,7 +72,7 @@ describe('connecting workers', () => {
     await until('it is welcome', () => stream.of('welcome').length === 1 && waiters.freePlaces() === 1);
   });
 
-  test('a worker that is gone before its methods were found leaves nothing behind', async () => {
+  test('a worker that disconnects before its methods were found leaves nothing behind', async () => {
     let answer: (names: string[]) => void = () => {};
     findMethods = () => new Promise((resolve) => (answer = resolve));
     const stream = new Stream(sessions).hello();
@@ -82,7 +82,7 @@ describe('connecting workers', () => {
     assert.deepEqual([waiters.interest(), sessions.sessionIds()], [[], []]);
   });
 
-  test('without the registry workers are admitted, and their methods looked up again later', async () => {
+  test('without the registry workers are admitted, and their methods are looked up again later', async () => {
     findMethods = async () => {
       throw new ServiceError('unavailable');
     };

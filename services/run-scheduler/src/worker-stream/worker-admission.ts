@@ -1,5 +1,6 @@
-// Decides whether a worker may serve what its hello names: by the pace of its key, the methods its organization has,
-// and the organization's share of what this node keeps for workers. A refusal gives the reason, naming the method.
+// Decides whether a worker may serve what its hello names: by the pace of its key, the methods that its organization
+// has, and the organization's share of what this node keeps for workers. A refusal gives the reason and names the
+// method.
 import type { OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
@@ -12,12 +13,12 @@ export interface ArrivingWorker extends PacedHello {
   readonly queues: () => readonly QueueKey[];
 }
 
-/** Returns what the worker took. */
+/** Releases what the worker took. */
 export type Leave = () => void;
 
 /** Streams of workers. */
 const WORKERS_MAX = 10_000;
-/** Queues of each worker, added up: 1,000 workers with 16 queues each are 16,000. */
+/** The queues of all workers, added up: 1,000 workers with 16 queues each are 16,000. */
 const SERVED_MAX = 400_000;
 const NAMED_MAX = 5;
 
@@ -33,7 +34,7 @@ export class WorkerAdmission {
     },
   ) {}
 
-  /** Synchronous if there is nothing to wait for. @throws ServiceError, also as a rejection. */
+  /** Returns synchronously if there is nothing to wait for. @throws ServiceError, also as a rejection. */
   admit(worker: ArrivingWorker): Leave | Promise<Leave> {
     const paced = this.options.pace.admit(worker);
     return paced === null ? this.check(worker) : paced.then(() => this.check(worker));
@@ -79,21 +80,21 @@ function tooMany(what: string, count: number): string {
 const KNOWN_MAX = 100_000;
 
 /**
- * Which methods an organization has, among those its workers name. The registry is asked once for each: a method is
- * never deleted. While the registry is unavailable, unknown methods pass: running work must not stop with it, and a
- * queue without runs costs little.
+ * Caches which of the methods that its workers name an organization has. The registry is asked once for each, since a
+ * method is never deleted. While the registry is unavailable, unknown methods pass: running work must not stop with it,
+ * and a queue without runs costs little.
  */
 export class KnownMethods {
   private readonly known = new Set<string>();
 
   constructor(
     private readonly options: {
-      /** The methods among them that the organization has. */
+      /** Returns the methods among them that the organization has. */
       readonly find: (orgId: OrgId, methods: readonly ProductionId[]) => Promise<readonly string[]>;
     },
   ) {}
 
-  /** The methods that the organization does not have; null: all are known without asking. */
+  /** Returns the methods that the organization does not have; null: all are known without a request. */
   unknown(orgId: OrgId, methods: readonly ProductionId[]): Promise<ProductionId[]> | null {
     const doubtful = methods.filter((method) => !this.known.has(`${orgId}/${method}`));
     return doubtful.length === 0 ? null : this.ask(orgId, doubtful);

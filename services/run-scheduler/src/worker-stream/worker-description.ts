@@ -1,4 +1,5 @@
-// What a connected worker says of itself, as people see it. Short: a worker may name a thousand methods.
+// A connected worker's description of itself, as people see it. It is short, since a worker may name a thousand
+// methods.
 import type { ProductionId } from '@methods/base/ids';
 
 const METHODS_MAX = 50;
@@ -8,7 +9,7 @@ const WORD_CHARACTERS_MAX = 100;
 export interface WorkerDescription {
   readonly workerId: string;
   readonly methods: readonly ProductionId[];
-  /** Also those that are left out. */
+  /** Counts also the methods that are omitted. */
   readonly methodsCount: number;
   readonly features: readonly string[];
   readonly sdk: string;

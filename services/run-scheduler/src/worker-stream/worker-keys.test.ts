@@ -78,7 +78,7 @@ describe('keys of workers', () => {
     assert.equal(await refusal(keys.ownerOf(authorization)), 'unavailable');
   });
 
-  test('a wrong key is looked up once a second, for any number of requests, and works soon after it was made', async () => {
+  test('a wrong key is looked up once a second, for any number of requests, and works soon after it was created', async () => {
     answer = revoked;
     const first = await Promise.all(Array.from({ length: 50 }, () => refusal(keys.ownerOf(authorization))));
     for (let i = 0; i < 50; i++) first.push(await refusal(keys.ownerOf(authorization)));

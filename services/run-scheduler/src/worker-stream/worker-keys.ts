@@ -15,22 +15,21 @@ interface Known extends KeyOwner {
 }
 
 /**
- * With the 5 s of the tick that checks again, and time for the registry to answer, a revoked key is cut off within 30 s
- * even if the event was lost.
+ * Together with the 5 s of the tick that checks again, and time for the registry to answer, a revoked key is
+ * disconnected within 30 s even if the event was lost.
  */
 const FRESH_MS = 20_000;
 const KEYS_MAX = 10_000;
 /**
- * A wrong key that is sent again and again costs the registry one lookup a second; a key made just now works after
- * that.
+ * A wrong key that is sent repeatedly costs the registry one lookup a second; a key created just now works after that.
  */
 const UNKNOWN_MS = 1_000;
 
 export class WorkerKeys {
   private readonly known = new LRUCache<string, Known>({ max: KEYS_MAX });
-  /** When the registry answered that it has no such key. */
+  /** Keys that the registry does not have, and when it said so. */
   private readonly unknown = new LRUCache<string, number>({ max: KEYS_MAX });
-  /** In progress since the last change of a key. */
+  /** Lookups begun since the last change of a key. */
   private readonly lookups = new Map<string, Promise<KeyOwner>>();
   private changes = 0;
 
@@ -42,7 +41,7 @@ export class WorkerKeys {
     },
   ) {}
 
-  /** From a value of the metadata `authorization`. */
+  /** Returns the owner of a key from a value of the metadata `authorization`. */
   async ownerOf(authorization: string): Promise<KeyOwner> {
     const key = authorization.startsWith('Bearer ') ? parseBearerKey(authorization.slice(7)) : null;
     if (key === null) throw new ServiceError('unauthorized');

@@ -58,7 +58,7 @@ describe('what a worker reports', () => {
     return { case: 'stepRecord', value: { ...of(seq), step, outJson: '{"n":1}', logTail: 'said', ...more } };
   }
 
-  test('refuses records beyond their bound, and the run can still be ended', async () => {
+  test('refuses records beyond their bound, and the run can still end', async () => {
     const checks = Array.from({ length: 30_000 }, () => ({ name: 'a', phase: 'code', status: 'passed' }));
     const large = (seq: number) =>
       stepRecord(seq, `step_${seq}`, {
@@ -117,7 +117,7 @@ describe('what a worker reports', () => {
     assert.deepEqual(await stored(), before);
   });
 
-  test('a report before the expected one gets no reply, so that the worker repeats both', async () => {
+  test('a report that arrives before an earlier one gets no reply, so that the worker repeats both', async () => {
     assert.equal(await say(stepRecord(2)), 'nothing');
     assert.equal(await say(stepRecord(1)), 'ack 1');
     assert.equal(await say(stepRecord(2, 'second')), 'ack 2');
@@ -130,7 +130,7 @@ describe('what a worker reports', () => {
     assert.equal((await stored())?.revision, run.revision);
   });
 
-  test('a report on a shard that another node has gets no reply: the sender looks for the owner', async () => {
+  test('a report on a shard of another node gets no reply: the sender looks for the owner', async () => {
     node.lose([run.facts.shard]);
     assert.equal(await say(finish(1)), 'nothing');
   });
@@ -162,7 +162,7 @@ describe('what a worker reports', () => {
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
   });
 
-  test('a question with another form is refused with the reason, and its run can be ended', async () => {
+  test('a question with another form is refused with the reason, and its run can end', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     verdict = { kind: 'refused', message: 'another form' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'invalid_request 1');
@@ -170,7 +170,7 @@ describe('what a worker reports', () => {
     assert.equal(await say(finish(1)), 'ack 1');
   });
 
-  test('a question has the policy of the source and the hashes of what was asked, and none of what the worker sends', async () => {
+  test('a question has the policy of the source and the hashes of what was asked, and none that the worker sends', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}', policy: { needs: 1 } };
     const source = { to: ['admin'], notStarter: true, needs: null, remindMs: [1], escalate: null };
     verdict = {
@@ -212,7 +212,7 @@ describe('what a worker reports', () => {
     assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_000);
   });
 
-  test('a deadline that an older worker sends in milliseconds is kept as a person writes it', async () => {
+  test('a deadline that an older worker sends in milliseconds is stored as a person writes it', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
     await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 259_200_000, timeoutText: '259200000ms' } });
     const waiting = await stored();
@@ -220,7 +220,7 @@ describe('what a worker reports', () => {
     assert.equal(waiting.question.timeoutText, '3d');
   });
 
-  test('a time with a part of a millisecond is rounded: the row of its deadline keeps no fraction', async () => {
+  test('a time with a fraction of a millisecond is rounded, since the row of its deadline stores none', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
     await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 60_000.2 } });
     const waiting = await stored();

@@ -1,5 +1,5 @@
-// The owner's side of workers' reports: each report becomes a command to its run, and its outcome an acknowledgement or
-// a refusal. A report that gets neither is repeated by the worker.
+// The owner's side of workers' reports: each report becomes a command to its run, and the outcome an acknowledgement or
+// a refusal. The worker repeats a report that gets neither.
 import { newId, type OrgId, type RunId } from '@methods/base/ids';
 import type { AnswerPolicy as SourcePolicy } from '@methods/method/answer-policy';
 import { deadlineText } from '@methods/method/structure/duration';
@@ -36,7 +36,7 @@ const REPORTS: Readonly<Record<ReportItem['case'], true>> = {
   giveBack: true,
 };
 
-/** For an owner to handle; other items of a worker are for its node. */
+/** Reports whether an owner handles the item; other items of a worker are for its node. */
 export function isReport(item: WorkerItem['item']): item is ReportItem {
   return item.case !== undefined && item.case in REPORTS;
 }
@@ -53,10 +53,10 @@ export function takeLastRecord({ case: kind, value }: ReportItem): ReportItem | 
 }
 
 const NO_ANSWER = '{"not":{}}';
-/** Records and starts of slow steps, of one attempt. */
+/** Records and starts of slow steps in one attempt. */
 const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
-/** Bounds the values that the checks of an answer read, as workers bound them. */
+/** Bounds the values that the checks of an answer read, as workers do. */
 const SCOPE_BYTES_MAX = 64 * 1024;
 /** Of a sleep and of a question's deadline. A source has at most 365 days. */
 const WAIT_MS_MAX = 366 * 86_400_000;
@@ -72,7 +72,7 @@ export class WorkerReports {
     },
   ) {}
 
-  /** Null: no reply, so the worker repeats it. */
+  /** Returns null for no reply, so that the worker repeats it. */
   async handle(
     from: { nodeId: string; session: string; orgId: OrgId },
     item: ReportItem,
@@ -89,7 +89,7 @@ export class WorkerReports {
     return reply(await this.options.actors.tell(from.orgId, runId, command), runId, token, seq);
   }
 
-  /** The question gets the form of the source; a worker that sends another form fails its run. */
+  /** Gives the question the form of the source; a worker that sends another form fails its run. */
   private async ask(orgId: OrgId, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
     const { actors, forms } = this.options;
     const { runId, token, seq } = item;
@@ -119,7 +119,7 @@ function keptPolicy({ timeoutAnswer, ...policy }: SourcePolicy): AnswerPolicy {
   return { ...policy, timeoutAnswerJson: timeoutAnswer && JSON.stringify(timeoutAnswer) };
 }
 
-/** A larger one is left out: then the worker judges the answer. */
+/** Omits a scope that is too large: then the worker judges the answer. */
 function boundedScope(json: string): string {
   return Buffer.byteLength(json) > SCOPE_BYTES_MAX ? '' : json;
 }

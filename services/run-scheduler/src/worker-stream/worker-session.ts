@@ -1,4 +1,4 @@
-// One connected worker: passes its items to the owners of its runs, and owners' grants and cancels to it.
+// One connected worker: passes its items to the owners of its runs, and the owners' grants and cancels to it.
 
 import type { KeyId, OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
@@ -50,12 +50,12 @@ export interface WorkerSessionHost {
 
 const SLOTS_MAX = 10_000;
 const METHODS_MAX = 1_000;
-/** A plain id, which cannot be mistaken for anything else in a queue's name or a log. */
+/** A plain id, which can be nothing else in a queue's name or a log. */
 const METHOD = /^[A-Za-z0-9_-]{1,64}$/;
-/** Items before the welcome: our own workers wait for it. */
+/** Items before the welcome; our own workers wait for it. */
 const EARLY_MAX = 1_000;
 const TOKEN_CHARACTERS_MAX = 64;
-/** A worker holds the runs it executes, and ended runs that wait for their acknowledgement. */
+/** A worker holds the runs that it executes, and ended runs that wait for their acknowledgement. */
 const HELD_PER_SLOT = 3;
 const HELD_SPARE = 100;
 
@@ -68,7 +68,7 @@ export class WorkerSession {
   slots = 0;
   queues: readonly QueueKey[] = [];
   leaving = false;
-  /** Null before the hello was judged. */
+  /** Null until the hello is judged. */
   description: WorkerDescription | null = null;
   /** Wall time of its last heartbeat or report. */
   heardAtMs = 0;
@@ -106,7 +106,7 @@ export class WorkerSession {
       case 'hello':
         return this.hello(item.value);
       case 'credits': {
-        // Never more free places than the worker announced, regardless of its credits.
+        // Never more free places than the worker announced, even if it sent more credits.
         const count = Math.min(item.value.count, this.slots - this.free);
         this.free += count;
         return count > 0 ? this.host.credits(this, count) : undefined;
@@ -182,7 +182,7 @@ export class WorkerSession {
     return this.ended;
   }
 
-  /** Runs that a worker claims to hold are kept until an owner denies them, so their number is bounded. */
+  /** Bounds the runs that a worker claims to hold, since they are kept until an owner denies them. */
   private checkHeld(runs: readonly { readonly token: string }[]): void {
     if (runs.length > HELD_PER_SLOT * this.slots + HELD_SPARE) throw new RangeError('more runs than a worker can hold');
     for (const { token } of runs) if (token.length > TOKEN_CHARACTERS_MAX) throw new RangeError('no attempt token');
@@ -199,12 +199,12 @@ export class WorkerSession {
     return this.claimed.has(token);
   }
 
-  /** Places that no run has taken yet. */
+  /** Returns the places that no run has taken yet. */
   get freePlaces(): number {
     return this.free;
   }
 
-  /** For a grant: false when every place of the worker is taken already. */
+  /** Takes a place for a grant; returns false when every place of the worker is taken. */
   takePlace(): boolean {
     if (this.free === 0) return false;
     this.free--;

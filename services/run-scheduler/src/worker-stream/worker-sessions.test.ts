@@ -91,7 +91,7 @@ describe('workers of a node', () => {
     assert.deepEqual(sessions.list('org_a'), []);
   });
 
-  test('a worker that only says hello gets its welcome and nothing else', () => {
+  test('a worker that only sends hello gets its welcome and nothing else', () => {
     headOf(5);
     const stream = new Stream(sessions).hello();
     const welcome = { heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here', features: ['last_record'] };
@@ -148,7 +148,7 @@ describe('workers of a node', () => {
     assert.equal(grant(offers[1] as ClaimOffer, 7).taken, true);
   });
 
-  test('a grant for a worker that is gone or leaves is returned', () => {
+  test('a grant for a worker that is gone or leaving is returned', () => {
     const [gone, leaving] = [new Stream(sessions).hello(), new Stream(sessions).hello({ workerId: 'b'.repeat(32) })];
     for (const stream of [gone, leaving]) stream.credits(1);
     headOf(2);
@@ -165,7 +165,7 @@ describe('workers of a node', () => {
     assert.deepEqual([held.get('t')?.runId, held.get('t')?.accepted], [runId, true]);
   });
 
-  test("a worker cannot pass for another organization's by using its id", () => {
+  test('a worker cannot impersonate one of another organization by using its id', () => {
     const ours = new Stream(sessions).hello();
     ours.credits(1);
     const theirs = new Stream(sessions, 'org_b', 'key_b').hello();
@@ -175,7 +175,7 @@ describe('workers of a node', () => {
     assert.deepEqual([ours.of('grant').length, theirs.of('grant').length, ours.closed], [1, 0, null]);
   });
 
-  test('queues belong to the own organization, regardless of the methods a worker names', () => {
+  test("queues belong to the worker's own organization, regardless of the methods it names", () => {
     new Stream(sessions, 'org_b').hello({ methods: ['wf_a', 'wf_a', 'wf_b'] }).credits(1);
     assert.deepEqual(waiters.interest(), [
       { orgId: 'org_b', method: 'wf_a' },
@@ -249,7 +249,7 @@ describe('workers of a node', () => {
     assert.deepEqual([first.closed, second.closed], [null, 'closed']);
   });
 
-  test('an unavailable registry ends no stream, and is asked for one key at a time', async () => {
+  test('an unavailable registry ends no stream, and is asked about one key at a time', async () => {
     const streams = (['key_a', 'key_b', 'key_c'] as const).map((keyId) => new Stream(sessions, 'org_a', keyId));
     let answer: () => void = () => {};
     for (const stream of streams) {

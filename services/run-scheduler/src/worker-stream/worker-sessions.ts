@@ -14,7 +14,7 @@ import { describeWorker, type WorkerDescription } from './worker-description.ts'
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
-/** Until the hello has arrived and was judged, including its wait in the line of its key. */
+/** The time until the hello has arrived and was judged, including its wait in the line of its key. */
 const HELLO_MS = 15_000;
 
 export interface ListedWorker extends WorkerDescription {
@@ -26,7 +26,7 @@ export interface ListedWorker extends WorkerDescription {
 }
 
 export class WorkerSessions implements WorkerSessionHost {
-  /** Every open stream, even before its hello: a revoked key ends it as well. */
+  /** Every open stream, even before its hello, since a revoked key ends that too. */
   private readonly streams = new Set<WorkerSession>();
   private readonly sessions = new Map<string, WorkerSession>();
   private rechecking = false;
@@ -99,7 +99,7 @@ export class WorkerSessions implements WorkerSessionHost {
     session.heardAtMs = this.options.clock.wallMs();
     const record = takeLastRecord(item);
     if (record === null) return this.toOwner(session, item, (outcome) => this.answer(session, outcome));
-    // Owners of earlier releases take the two as separate reports; the worker gets one reply for both.
+    // Owners of earlier releases handle the two as separate reports; the worker gets one reply for both.
     let refused = false;
     this.toOwner(session, record, (outcome) => {
       refused = outcome.case === 'refused';
@@ -129,14 +129,15 @@ export class WorkerSessions implements WorkerSessionHost {
     for (const { runId, token } of runs) {
       const held = this.options.held.get(token);
       if (held === undefined || session.hasClaimed(token)) claimed.add(token);
-      // A grant unknown to this node: it believes the worker, and the owner refuses attempts that are over.
+      // This node does not know the grant: it believes the worker, and the owner refuses attempts that are over.
       if (held === undefined) this.adopt(session, runId, token);
       else if (held.orgId === session.orgId) this.options.held.heard(token);
       if (held?.cancelTold !== true) continue;
       cancelled.push({ runId, token });
       this.options.owners.heartbeatNow(held);
     }
-    // A worker names all its runs each time. Without this, one that names others each time would fill this node.
+    // A worker names all its runs each time. Without this, a worker that names different ones each time would fill this
+    // node's memory.
     for (const token of session.replaceClaimed(claimed)) this.forgetClaimed(session, token);
     session.send({ item: { case: 'heartbeatReply', value: { cancelled, stale: [] } } });
   }
@@ -151,7 +152,7 @@ export class WorkerSessions implements WorkerSessionHost {
     this.options.held.add({ runId, shard, token, orgId: session.orgId, session: session.id }, true);
   }
 
-  /** A grant from an owner, here or elsewhere. False: it reaches no worker and is returned. */
+  /** Delivers a grant from an owner, here or elsewhere. False: it reaches no worker and is returned. */
   deliver(delivered: DeliveredGrant, epoch: number): boolean {
     const { waiters, held } = this.options;
     const { grant, shard, orgId, workerSession, creditId } = delivered;
@@ -184,7 +185,7 @@ export class WorkerSessions implements WorkerSessionHost {
     session?.send({ item: { case: 'cancel', value: { runId, token } } });
   }
 
-  /** The workers of an organization that are connected here. */
+  /** Returns the workers of an organization that are connected here. */
   list(orgId: OrgId): readonly ListedWorker[] {
     const workers: ListedWorker[] = [];
     for (const session of this.sessions.values()) {
@@ -199,7 +200,7 @@ export class WorkerSessions implements WorkerSessionHost {
     return [...this.sessions.keys()];
   }
 
-  /** A key was revoked (or made): its workers reconnect with it, or are refused. */
+  /** A key was revoked (or created): its workers reconnect with it, or are refused. */
   keyChanged(keyId: KeyId): void {
     for (const session of [...this.streams]) if (session.owner.keyId === keyId) session.close();
   }

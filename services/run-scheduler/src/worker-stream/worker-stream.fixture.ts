@@ -12,7 +12,7 @@ export class Stream {
   readonly got: SchedulerItem[] = [];
   closed: ServiceError | 'closed' | null = null;
   revoked = false;
-  /** How often its key was looked up, and what happens instead. */
+  /** How often its key was looked up. */
   checks = 0;
   check: (() => Promise<unknown>) | null = null;
   readonly session: WorkerSession;

@@ -1,5 +1,5 @@
-// Queued, sleeping and waiting runs end at once. A running one is marked; the worker is notified and ends it with its
-// next heartbeat, report, or the end of its lease. Finished runs refuse; for cancelled ones it is a repeat.
+// Queued, sleeping and waiting runs end at once. A running one is marked; the worker is notified, and the run ends with
+// its next heartbeat or report, or with its lease. Finished runs refuse; for cancelled ones it is a repeat.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
 import { newSteps, toCancelled, withStep } from '../moves.ts';
 import type { Run } from '../run.ts';

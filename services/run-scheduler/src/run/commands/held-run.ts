@@ -10,8 +10,8 @@ import type { AskRun, FinishRun, GiveBackRun, HeartbeatRun, RecordStep, SleepRun
 import { withWaiting } from '../step-states.ts';
 
 /**
- * Precondition: running, the right token, the next report. Records are accepted after a cancel was requested: the step
- * did happen.
+ * Precondition: running, the right token, the next report. Records are accepted after a cancel was requested, since the
+ * step did happen.
  */
 export function recordStep(run: Run | null, command: RecordStep, nowMs: number): Decision {
   const admitted = admitReport(run, command, nowMs);
@@ -31,8 +31,8 @@ export function recordStep(run: Run | null, command: RecordStep, nowMs: number):
 }
 
 /**
- * A time-out answer that a check of the run refused is not given again: it would be refused at every deadline. Then the
- * deadline fails the question.
+ * Removes a time-out answer that a check of the run refused: it would be refused at every deadline. The deadline then
+ * fails the question.
  */
 function withoutRefused(running: Run, { policy, step }: AskRun): AnswerPolicy | undefined {
   if (policy?.timeoutAnswerJson == null) return policy;
@@ -41,8 +41,8 @@ function withoutRefused(running: Run, { policy, step }: AskRun): AnswerPolicy | 
 }
 
 /**
- * Precondition: running, the right token, the next report. The folder named was stored before. From here on no
- * worker holds the run. A run asked to cancel ends instead of asking.
+ * Precondition: running, the right token, the next report. The named folder is already stored. From here on no worker
+ * holds the run. A run asked to cancel ends instead of asking.
  */
 export function askRun(run: Run | null, command: AskRun, nowMs: number): Decision {
   const admitted = admitReport(run, command, nowMs);
@@ -67,7 +67,7 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
         deadlineAtMs: command.timeoutMs === null ? null : nowMs + command.timeoutMs,
         timeoutText: command.timeoutText,
         ...(command.checks && { checks: command.checks }),
-        // The commit of this change.
+        // The revision of this change's commit.
         askedSeq: running.revision + 1,
         ...(command.formSha256 && { formSha256: command.formSha256 }),
         ...(command.versionSha256 && { versionSha256: command.versionSha256 }),
@@ -78,14 +78,14 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
   );
 }
 
-/** A question to one person is theirs from the beginning. */
+/** A question to one person is assigned to them from the beginning. */
 function onlyAddressOf({ to }: AnswerPolicy): { assignee: string } | null {
   const [only] = to;
   return only === undefined || to.length > 1 || isRole(only) ? null : { assignee: only };
 }
 
 /**
- * Precondition: running, the right token, the next report. The folder named was stored before. No worker holds the run
+ * Precondition: running, the right token, the next report. The named folder is already stored. No worker holds the run
  * until its time has come; the attempt then continues. A run asked to cancel ends instead of sleeping.
  */
 export function sleepRun(run: Run | null, command: SleepRun, nowMs: number): Decision {
@@ -102,8 +102,8 @@ export function sleepRun(run: Run | null, command: SleepRun, nowMs: number): Dec
 }
 
 /**
- * Precondition: running, the right token, the next report. A run asked to cancel ends cancelled, with any report of the
- * worker.
+ * Precondition: running, the right token, the next report. A run asked to cancel ends as cancelled, with any report of
+ * the worker.
  */
 export function finishRun(run: Run | null, command: FinishRun, nowMs: number): Decision {
   const admitted = admitReport(run, command, nowMs);
@@ -127,13 +127,13 @@ export function finishRun(run: Run | null, command: FinishRun, nowMs: number): D
   ]);
 }
 
-/** The run's error stays, even if its cleanup fails. Its worker reports it where steps had failed before. */
+/** The run keeps its error, even if its cleanup fails. The worker reports the error if steps had failed before. */
 function errorAfterCleanup(run: RunningRun, { error }: RunEnding, outcome: FinishRun['outcome']): RunError {
   const isKept = outcome.status === 'failed' && run.steps.some(({ path }) => path === '@failure');
   return isKept ? outcome.error : error;
 }
 
-/** Workers of earlier releases know no deadline of a question: to them it is a step that failed. */
+/** Workers of earlier releases do not know deadlines of questions: they report one as a failed step. */
 function asNoAnswer(run: RunningRun, error: RunError): RunError {
   if (error.code !== 'step_failed' || error.kind !== 'timeout') return error;
   const asked = run.steps.find(({ path }) => path === error.step);

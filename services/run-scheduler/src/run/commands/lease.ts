@@ -6,14 +6,14 @@ import type { Run } from '../run.ts';
 import type { ClaimRun, ExpireLease, ReturnGrant } from '../run-command.ts';
 
 /**
- * Precondition: queued. Only the first claim and a claim after a lost lease count as an attempt: an answer, a grant
- * that reached no worker and a worker that drained continue the attempt they had.
+ * Precondition: queued. Only the first claim and a claim after a lost lease count as an attempt. After an answer, an
+ * undelivered grant or a drained worker, the attempt continues.
  */
 export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Decision {
   if (run === null) return refused('not_found');
   if (run.status !== 'queued') return refused('not_queued');
   const isCleanup = run.ending?.kind === 'cleanup';
-  // A worker of an earlier release would run its steps again.
+  // A worker of an earlier release would run the steps again.
   if (isCleanup && !command.cleansUp) return refused('other_worker');
   return changed(
     {
@@ -33,7 +33,7 @@ export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Dec
   );
 }
 
-/** Precondition: running under the token the timer saw. Only a lost lease uses up an attempt. */
+/** Precondition: running under the token that the timer saw. Only a lost lease uses up an attempt. */
 export function expireLease(run: Run | null, command: ExpireLease, nowMs: number): Decision {
   const running = holderOf(run, command.token);
   if (running === null) return refused('stale_attempt');
@@ -44,13 +44,13 @@ export function expireLease(run: Run | null, command: ExpireLease, nowMs: number
 }
 
 /**
- * Precondition: running under this token, which no worker ever received or took up. The run is queued again and
- * the claim that failed to arrive does not count.
+ * Precondition: running under this token, which no worker received or used. The run is queued again, and the claim does
+ * not count.
  */
 export function returnGrant(run: Run | null, command: ReturnGrant, nowMs: number): Decision {
   const running = holderOf(run, command.token);
   if (running === null) return refused('stale_attempt');
-  // A report was recorded under this token: the grant did arrive, and only the lease may end it.
+  // A report was recorded under this token, so the grant did arrive, and only the lease may end it.
   if (running.lastSeq > 0) return refused('not_due');
   const cancelled = askedCancel(running, nowMs);
   if (cancelled !== null) return cancelled;

@@ -13,9 +13,9 @@ import { endOfQuestion } from '../step-states.ts';
 
 /**
  * Precondition: waiting on the named question, or on any when none is named, and the sender may answer it. The same
- * answer to the same question again changes nothing. Without a question's id a value equal to the last one is a repeat
+ * answer to the same question again changes nothing. Without a question's id, a value equal to the last one is a repeat
  * only when no question is open: two equal answers to two successive questions both count. A question that needs
- * several people waits on until enough of them agree.
+ * several people stays open until enough of them agree.
  */
 export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): Decision {
   if (run === null) return refused('not_found');
@@ -27,7 +27,7 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
     return isRepeat(run, command) ? unchanged : refused('question_changed');
   }
   const { answerJson, by, channel, comment } = command;
-  // A chat's link is its channel's, not a person's.
+  // A chat's link belongs to its channel, not to a person.
   const isPersons = channel !== 'chat' || !isForPeople(question);
   if (!isPersons || !mayAnswer(run.facts, question, by)) return refused('not_an_answerer');
   const needs = question.policy?.needs ?? null;
@@ -52,9 +52,9 @@ function isRepeat(run: Run, command: AnswerRun): boolean {
   return command.questionId === null || command.questionId === run.answer.questionId;
 }
 
-// The moves of a waiting run that several commands share: its question changes, or gets its answer.
+// Changes of a waiting run that several commands share: its question changes, or gets its answer.
 
-/** Waits on, with other people, votes or times of its question. */
+/** Keeps the run waiting, with other people, votes or times of its question. */
 function withQuestion(run: WaitingRun, change: Partial<OpenQuestion>): WaitingRun {
   return { ...run, question: { ...run.question, askedSeq: askedBy(run).seq, ...change } };
 }
@@ -65,7 +65,7 @@ function announceTo(to: Party, by: Party, nowMs: number): readonly Effect[] {
   return [{ type: 'emit', event: 'question.assigned', follows: null, atMs: nowMs, assigned: { to, by } }];
 }
 
-/** The answer counts. `agreeing`: those who decided together, where several people were needed. */
+/** Accepts the answer. `agreeing`: the people who decided together, if several were needed. */
 function acceptAnswer(
   run: WaitingRun,
   answer: GivenAnswer & { readonly digest: string },
@@ -91,8 +91,8 @@ function acceptAnswer(
 }
 
 /**
- * Precondition: waiting on this question. A member, or a person who may answer, gives it to one who may answer, or to no
- * one. It stays open to all who may answer.
+ * Precondition: waiting on this question. A member, or a person who may answer, assigns it to a person who may answer,
+ * or to no one. Everyone who may answer still may.
  */
 export function assignQuestion(run: Run | null, { questionId, by, assignee }: AssignQuestion, nowMs: number): Decision {
   if (run === null) return refused('not_found');
@@ -114,8 +114,8 @@ export function assignQuestion(run: Run | null, { questionId, by, assignee }: As
 const DELEGATIONS_MAX = 20;
 
 /**
- * Precondition: waiting on this question, and the sender may answer it. The delegate may answer it too, and it is theirs
- * from then on. No question comes back to a person who gave it away, and none goes to a starter who may not answer.
+ * Precondition: waiting on this question, and the sender may answer it. The delegate may then answer it too, and it is
+ * assigned to them. A question neither returns to a person who gave it away nor goes to a starter who may not answer.
  */
 export function delegateQuestion(run: Run | null, { questionId, by, to }: DelegateQuestion, nowMs: number): Decision {
   if (run === null) return refused('not_found');
@@ -137,10 +137,9 @@ export function delegateQuestion(run: Run | null, { questionId, by, to }: Delega
 
 /**
  * A time of a question has come: its people are reminded, more people may answer, or its deadline has passed. At the
- * deadline it gets the answer of its source; without one, a run whose version has steps for after a failure is queued with
- * its step failed, and any other fails.
- * Precondition: waiting on this question, and the time has come by the database's clock (the commit compares it once more
- * with that clock, so a node's own can never fire early).
+ * deadline it gets the answer of its source. Without one, a run whose version has steps for after a failure is queued
+ * with its step failed, and any other run fails. Precondition: waiting on this question, and the time has come by the
+ * database's clock (the commit compares it again with that clock, so a node's own clock never fires early).
  */
 export function expireQuestion(run: Run | null, command: ExpireQuestion, nowMs: number): Decision {
   if (run?.status !== 'waiting' || run.question.id !== command.questionId) return refused('not_due');
@@ -170,7 +169,7 @@ function atDeadline(run: WaitingRun, nowMs: number): Decision {
   const failed = withStep(run, asked);
   const closed = closeQuestion(run, 'expired');
   if (run.ending?.kind === 'cleanup' || run.facts.cleansUp) {
-    // A worker finds out whether the run outlives the failed step, and what follows.
+    // A worker decides whether the run continues after the failed step, and with which steps.
     const ending = endingAgain(run, nowMs) ?? { kind: 'question', error, byMs: nowMs + WORKER_WAIT_MS };
     return changed({ ...leave(failed, nowMs), status: 'queued', ending }, closed, newSteps(run, asked));
   }
@@ -178,7 +177,7 @@ function atDeadline(run: WaitingRun, nowMs: number): Decision {
   return changed(end.run, [...closed, ...end.effects], newSteps(run, asked));
 }
 
-/** No one sent it, so no one can repeat it. */
+/** It has no sender, so it cannot be repeated. */
 function timeoutAnswer(answerJson: string) {
   return { answerJson, digest: '', by: null, channel: 'timeout', comment: '' } as const;
 }

@@ -1,4 +1,4 @@
-// Precondition: there is no such run yet. The unique key of the commit decides over repeats.
+// Precondition: the run does not exist yet. The unique key of the commit detects repeats.
 import { changed, type Decision, refused } from '../decision.ts';
 import type { QueuedRun, Run } from '../run.ts';
 import type { KeptBeginning, StartRun } from '../run-command.ts';
@@ -19,7 +19,7 @@ export function startRun(run: Run | null, command: StartRun): Decision {
     attemptOpen: false,
     token: null,
     returnedToken: null,
-    // Marks for the store that there are steps before an attempt; every claim begins at 0.
+    // Notes for the store that there are steps from before an attempt; every claim begins at 0.
     lastSeq: kept.steps.length,
     steps: kept.steps.map((step) => step.summary),
     answer: null,

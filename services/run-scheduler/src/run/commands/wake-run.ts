@@ -1,6 +1,6 @@
-// A run that has failed and found no worker for its cleanup ends without it, and its record says so. Precondition:
-// sleeping, or failed and queued for its cleanup, and its time has come by the database's clock (the commit compares it
-// once more with that clock, so a node's own can never wake a run early).
+// Ends a sleep, or a cleanup without a worker: a run that has failed and found no worker for its cleanup ends without
+// it, and its record says so. Precondition: sleeping, or failed and queued for its cleanup, and its time has come by
+// the database's clock (the commit compares it again with that clock, so a node's own clock never wakes a run early).
 import { changed, type Decision, refused } from '../decision.ts';
 import { endingAgain, leave, newSteps, toFailed, WORKER_WAIT_MS, withStep } from '../moves.ts';
 import type { QueuedRun, Run, RunEnding, StepSummary } from '../run.ts';
