@@ -93,7 +93,10 @@ export class SignIn {
   /** Null with an outside issuer, since there is no such process. */
   providerEnvironment(): Record<string, string> | null {
     if (!this.embedded) return null;
+    const authority = process.env.NODE_EXTRA_CA_CERTS;
     return {
+      // A client may be a document on this machine, under an authority of its developer.
+      ...(authority !== undefined && { NODE_EXTRA_CA_CERTS: authority }),
       METHODS_LOCAL_STACK: '1',
       LISTEN: `127.0.0.1:${this.memory.port}`,
       IDENTITY_FOLDER: this.folder,

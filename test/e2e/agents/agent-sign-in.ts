@@ -11,6 +11,15 @@ export interface AgentPerson {
 
 const REDIRECT = 'http://127.0.0.1:9/callback';
 
+export const CLIENT_METADATA = {
+  client_name: 'an agent',
+  redirect_uris: [REDIRECT],
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+};
+
 /** Fits both client libraries: their provider interfaces differ in types, not in what is stored. */
 export class AgentSignIn {
   tokens_: { access_token: string; refresh_token?: string } | undefined;
@@ -19,16 +28,13 @@ export class AgentSignIn {
   private verifier = '';
   private discovery: unknown;
   readonly redirectUrl = REDIRECT;
-  readonly clientMetadata = {
-    client_name: 'an agent',
-    redirect_uris: [REDIRECT],
-    application_type: 'native',
-    token_endpoint_auth_method: 'none',
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-  };
+  readonly clientMetadata = CLIENT_METADATA;
 
-  constructor(private readonly person: AgentPerson) {}
+  /** `clientMetadataUrl`: the client is the document there, and does not register. */
+  constructor(
+    private readonly person: AgentPerson,
+    readonly clientMetadataUrl?: string,
+  ) {}
 
   clientInformation = () => this.registered;
   saveClientInformation = (information: { client_id: string }) => {

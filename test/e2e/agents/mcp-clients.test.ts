@@ -1,19 +1,24 @@
 // Real client libraries against the whole stack: from a refused request through discovery, registration and sign-in to
 // tools, without anything set by hand.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ended, METHODS } from '@methods/cli/cli.fixture';
+import { signIn as browserSignIn } from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { decodeJwt } from 'jose';
+import { Desk } from '../../cli/desk.ts';
 import { type Stack, startStack } from '../stack.ts';
 import { AgentSignIn } from './agent-sign-in.ts';
+import { ClientDocuments } from './client-documents.ts';
 
 const PERSON = { email: 'ada@agents.example', organization: 'Local', role: 'admin' } as const;
 const CONFORMANCE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
@@ -30,11 +35,17 @@ const SCENARIOS = [
 describe('agents', () => {
   let stack: Stack;
   let url: URL;
+  let documents: ClientDocuments;
   before(async () => {
-    stack = await startStack('agents', { env: { LOG_LEVEL: 'info' } });
+    documents = await ClientDocuments.served();
+    const env = { LOG_LEVEL: 'info', NODE_EXTRA_CA_CERTS: documents.authorityFile };
+    stack = await startStack('agents', { env });
     url = new URL(stack.ready.mcp_url);
   });
-  after(() => stack?.stop());
+  after(async () => {
+    await stack?.stop();
+    documents.close();
+  });
 
   function transportOf(signIn: AgentSignIn) {
     return new StreamableHTTPClientTransport(url, { authProvider: signIn as never });
@@ -75,6 +86,69 @@ describe('agents', () => {
     assert.notEqual(signIn.tokens_?.access_token, 'expired');
     assert.notEqual(signIn.tokens_?.refresh_token, earlier.refresh_token, 'refresh tokens are rotated');
     await client.close();
+  });
+
+  test('a client that is an https document walks to a token without a registration, and refreshes it', async () => {
+    const signIn = new AgentSignIn(PERSON, documents.clientUrl('agent'));
+    const client = await connected(signIn);
+    assert.equal(documents.reads('agent'), 1);
+    assert.equal(signIn.authorizeUrl?.searchParams.get('client_id'), documents.clientUrl('agent'));
+    const { aud, client_id } = decodeJwt(signIn.tokens_?.access_token ?? '');
+    assert.deepEqual([aud, client_id], [url.href, documents.clientUrl('agent')]);
+    assert.ok(signIn.tokens_?.refresh_token);
+    signIn.tokens_ = { ...signIn.tokens_, access_token: 'expired' };
+    const { isError = false } = await client.callTool({ name: 'list_methods', arguments: {} });
+    assert.deepEqual([isError, signIn.tokens_?.access_token === 'expired'], [false, false]);
+    await client.close();
+
+    const earlier = new AgentSignIn(PERSON, documents.clientUrl('earlier'));
+    const transport = new EarlierTransport(url, { authProvider: earlier as never });
+    await assert.rejects(new EarlierClient({ name: 'v1', version: '1' }).connect(transport as never), /Unauthorized/);
+    await transport.finishAuth((await earlier.visit()).searchParams.get('code') ?? '');
+    assert.equal(decodeJwt(earlier.tokens_?.access_token ?? '').client_id, documents.clientUrl('earlier'));
+
+    const foreign = new AgentSignIn(PERSON, documents.clientUrl('foreign', { client_id: 'https://other.example/c' }));
+    await assert.rejects(clientOf().connect(transportOf(foreign)), UnauthorizedError);
+    const refused = await fetch(foreign.authorizeUrl ?? assert.fail('it is sent to the issuer'));
+    assert.equal(refused.status, 400, 'a document that names another client');
+  });
+
+  test('the bridge refreshes its sign-in at the issuer', async () => {
+    const desk = await Desk.make();
+    try {
+      const { email, organization, role } = PERSON;
+      const login = await desk.signIn(
+        stack.ready.base_url,
+        (address) => browserSignIn(address, { email, organization, role }),
+        [],
+        ['mcp', 'login'],
+      );
+      assert.equal(login.code, 0, login.stderr);
+      const [kept] = desk.kept();
+      assert.ok(kept);
+      for (const over of [{ accessToken: 'expired' }, { expiresAtMs: 0 }]) {
+        const before = { ...desk.theSignIn(), ...over };
+        await writeFile(kept.path, JSON.stringify(before));
+        const bridge = spawn(process.execPath, [METHODS, 'mcp', 'bridge', '--server', stack.ready.base_url], {
+          cwd: desk.folder.dir,
+          env: { HOME: desk.folder.dir, ...desk.env },
+        });
+        const list = { name: 'list_methods', arguments: {} };
+        const messages = [1, 2].map((id) => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: list }));
+        bridge.stdin.end(`${messages.join('\n')}\n`);
+        const { code, stdout, stderr } = await ended(bridge);
+        assert.equal(code, 0, stderr);
+        const replies = stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        for (const { result } of replies) assert.ok(result.structuredContent.methods.length > 0, stdout);
+        assert.equal(replies.length, 2);
+        assert.notEqual(desk.theSignIn().refreshToken, before.refreshToken, 'refresh tokens are rotated');
+      }
+    } finally {
+      await desk.remove();
+    }
   });
 
   test('a run is started, waited for, answered and recorded with the client', async () => {
