@@ -186,7 +186,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       ...runParts,
       largeBodies,
       unreadReplies: callers.unreadReplies,
-      mcpStateKey: stateKey(parts.mcpStateKey),
+      mcpStateKey: stateKey(parts, parts.logger),
     });
   });
   await addCallerScope(app, 'upload', callers, (scope) => {

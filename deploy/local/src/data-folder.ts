@@ -18,6 +18,8 @@ export interface StackSecrets {
   readonly secretsKey: string;
   /** Base64 of 32 bytes: the key answer links are derived from. */
   readonly linkKey: string;
+  /** Base64 of 32 bytes: the key that signs what MCP clients keep, the same at all gateways. */
+  readonly mcpStateKey: string;
   readonly key: Pick<NewServiceKey, 'key' | 'authPart'>;
   readonly authSha256: Buffer;
   /** Known once the registry has made the key. */
@@ -56,8 +58,15 @@ export class DataFolder {
   }
 
   saveSecrets(): void {
-    const { secretsKey, linkKey, key, webhookSecret } = this.secrets;
-    const text = JSON.stringify({ secretsKey, linkKey, key: key.key, authPart: key.authPart, webhookSecret });
+    const { secretsKey, linkKey, mcpStateKey, key, webhookSecret } = this.secrets;
+    const text = JSON.stringify({
+      secretsKey,
+      linkKey,
+      mcpStateKey,
+      key: key.key,
+      authPart: key.authPart,
+      webhookSecret,
+    });
     writeFileSync(join(this.path, 'secrets.json'), `${text}\n`, { mode: 0o600 });
   }
 }
@@ -108,14 +117,23 @@ function namesIn(path: string): string[] {
 function readSecrets(path: string): StackSecrets {
   const file = join(path, 'secrets.json');
   if (existsSync(file)) {
-    // A folder of the release before has no link key.
-    const { secretsKey, linkKey = newKey(), key, authPart, webhookSecret } = JSON.parse(readFileSync(file, 'utf8'));
-    return { secretsKey, linkKey, key: { key, authPart }, authSha256: authSha256(authPart), webhookSecret };
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
+    // A folder of an earlier release has no such keys.
+    const { secretsKey, linkKey = newKey(), mcpStateKey = newKey(), key, authPart, webhookSecret } = kept;
+    return {
+      secretsKey,
+      linkKey,
+      mcpStateKey,
+      key: { key, authPart },
+      authSha256: authSha256(authPart),
+      webhookSecret,
+    };
   }
   const key = createServiceKey();
   return {
     secretsKey: newKey(),
     linkKey: newKey(),
+    mcpStateKey: newKey(),
     key,
     authSha256: key.authSha256,
     webhookSecret: null,

@@ -143,6 +143,7 @@ export class LocalStack {
       await this.service(`gateway-${n}`, CODE.gateway, {
         LISTEN: `127.0.0.1:${port}`,
         ...signIn.gatewayEnvironment(),
+        MCP_STATE_KEY: folder.secrets.mcpStateKey,
         GRPC_PUBLIC_URL: grpcUrl,
         METHOD_REGISTRY_URL: registry,
         NOTIFIER_URL: notifier,

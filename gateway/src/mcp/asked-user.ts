@@ -5,6 +5,7 @@ import { callerId } from '@methods/auth/caller';
 import type { QuestionId, RunId } from '@methods/base/ids';
 import type { Secret } from '@methods/config/environment';
 import { ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
 import { AnswerChannel, type Question, type RunView } from '@methods/proto/run/v1/run_pb';
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -35,6 +36,8 @@ export interface Asked {
 const ASKED_S = 3_600;
 const PROMPT_CHARACTERS_MAX = 1_500;
 const ANSWER = 'answer';
+const NO_STATE_KEY =
+  'MCP_STATE_KEY is not set: what the users of MCP clients are asked is lost when this gateway restarts, and other gateways refuse it';
 
 export function askedCodec(request: FastifyRequest, key: Buffer): RequestStateCodec<Asked> {
   const caller = callerOf(request);
@@ -45,10 +48,14 @@ export function askedCodec(request: FastifyRequest, key: Buffer): RequestStateCo
   });
 }
 
-/** Null: a key that only this process knows. */
-export function stateKey(secret: Secret | null): Buffer {
-  if (secret === null) return randomBytes(32);
-  return createHash('sha256').update(secret.reveal(), 'utf8').digest();
+/** Without a secret it is a key that only this process knows. */
+export function stateKey(
+  { mcpUrl, mcpStateKey }: { readonly mcpUrl: string | null; readonly mcpStateKey: Secret | null },
+  logger: Logger,
+): Buffer {
+  if (mcpStateKey !== null) return createHash('sha256').update(mcpStateKey.reveal(), 'utf8').digest();
+  if (mcpUrl !== null) logger.warn({}, NO_STATE_KEY);
+  return randomBytes(32);
 }
 
 /** Null: the client cannot ask its user this. */

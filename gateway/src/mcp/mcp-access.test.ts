@@ -161,3 +161,8 @@ test('the log has the tool and the client, of the earlier era by its session id'
     assert.equal(lastRecord()?.client, undefined, foreign);
   }
 });
+
+test('a gateway without a key for what users are asked says at its start what that loses', () => {
+  const lines = api.log.filter(({ msg }) => String(msg).startsWith('MCP_STATE_KEY is not set: '));
+  assert.equal(lines.length, 1);
+});

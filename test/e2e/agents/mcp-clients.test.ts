@@ -10,6 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ended, METHODS } from '@methods/cli/cli.fixture';
+import { McpAgent } from '@methods/gateway/testing/mcp-agent.fixture';
 import { signIn as browserSignIn } from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -39,7 +40,7 @@ describe('agents', () => {
   before(async () => {
     documents = await ClientDocuments.served();
     const env = { LOG_LEVEL: 'info', NODE_EXTRA_CA_CERTS: documents.authorityFile };
-    stack = await startStack('agents', { env });
+    stack = await startStack('agents', { args: ['--gateways', '2'], env });
     url = new URL(stack.ready.mcp_url);
   });
   after(async () => {
@@ -111,6 +112,34 @@ describe('agents', () => {
     await assert.rejects(clientOf().connect(transportOf(foreign)), UnauthorizedError);
     const refused = await fetch(foreign.authorizeUrl ?? assert.fail('it is sent to the issuer'));
     assert.equal(refused.status, 400, 'a document that names another client');
+  });
+
+  test('what a user is asked at one gateway counts at another', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    await (await connected(signIn)).close();
+    const token = signIn.tokens_?.access_token ?? '';
+    const [one, other] = stack.gateways.map(
+      (base) => new McpAgent({ url: `${base}/mcp`, token, capabilities: { elicitation: {} } }),
+    );
+    assert.ok(one && other);
+    const args = {
+      method_id: stack.method('approve'),
+      inputs: { order_id: 'ord_8', amount: 250 },
+      idempotency_key: randomUUID(),
+      wait_ms: 30_000,
+    };
+    const { result } = await one.call('start_run', args);
+    assert.equal(result.resultType, 'input_required', JSON.stringify(result));
+    const answer = { action: 'accept', content: { decision: 'approve' } };
+    const { requestState } = result;
+    const { data } = await other.done('start_run', args, { requestState, inputResponses: { answer } });
+    assert.equal(data.status, 'succeeded', JSON.stringify(data));
+    const forged = await other.request('tools/call', {
+      ...{ name: 'start_run', arguments: args, inputResponses: { answer } },
+      requestState: requestState.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')),
+    });
+    assert.ok(forged.last.error, JSON.stringify(forged.last));
+    for (const gateway of ['gateway-1', 'gateway-2']) assert.ok(!stack.log(gateway).includes('MCP_STATE_KEY'), gateway);
   });
 
   test('the bridge refreshes its sign-in at the issuer', async () => {
