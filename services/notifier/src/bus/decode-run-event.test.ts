@@ -4,6 +4,7 @@ import { newId, newRunId } from '@methods/base/ids';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import { encoder } from '@methods/rpc/message-codec';
+import { readEarlier, writtenEarlier } from '@methods/test/harness/earlier-proto';
 import { decodeRunEvent } from './decode-run-event.ts';
 
 const encode = encoder(RunEventSchema);
@@ -56,6 +57,29 @@ test('a question comes through whole', () => {
   assert.ok(decoded.ok && decoded.event.change.event === 'needs_input');
   assert.deepEqual(decoded.event.change.question.show, [{ path: 'a', valueJson: '1' }]);
   assert.equal(decoded.event.change.question.formJson, '{}');
+});
+
+test('an event of the release before comes through without what it does not know', () => {
+  const { followsSeq: _, followsAtMs: __, answerBy: ___, ...facts } = whole;
+  const question = { id: 'q_1', step: 's', prompt: 'p', formJson: '{}' };
+  const fields = { ...facts, answerBy: 'ANSWERER_TEAM', event: 'needs_input', question };
+  const decoded = decodeRunEvent(writtenEarlier(RunEventSchema, fields));
+  assert.ok(decoded.ok && decoded.event.change.event === 'needs_input', JSON.stringify(decoded));
+  const { follows, starter, contentLeftOut, change } = decoded.event;
+  assert.deepEqual([follows, starter, contentLeftOut], [null, undefined, false]);
+  const { rules, delegates, prompt } = change.question;
+  assert.deepEqual([rules, delegates, prompt], [undefined, undefined, 'p']);
+});
+
+test('an event of a question is passed on by the release before, and any other as it was', () => {
+  const policy = { to: ['ann@example.com'], needs: 2 };
+  const question = { id: 'q_1' as const, step: 's', prompt: 'p', formJson: '{}', policy };
+  const asked = readEarlier(RunEventSchema, encode({ ...whole, event: 'needs_input', question }));
+  assert.deepEqual(asked.question, { id: 'q_1', step: 's', prompt: 'p', formJson: '{}' });
+  const closed = { questionId: 'q_1' as const, reason: 'answered' };
+  const ended = readEarlier(RunEventSchema, encode({ ...whole, event: 'question.closed', closed }));
+  // It refuses an event that it does not know by its name, and confirms it.
+  assert.deepEqual([ended.event, ended.outboxId, 'closed' in ended], ['question.closed', 'box_1', false]);
 });
 
 test('a question that was assigned names who gets it and who gave it', () => {
