@@ -6,7 +6,7 @@ import { composeGateway } from './composition.ts';
 import { readConfig } from './config.ts';
 import { gatewayFixture, until } from './testing/gateway.fixture.ts';
 
-test('the composed gateway serves, is ready once its parts are, and stops with waits answered', async () => {
+test('the composed gateway serves, is ready once its parts are, and answers waits when it stops', async () => {
   await using parts = await gatewayFixture();
   const gateway = composeGateway(
     readConfig({

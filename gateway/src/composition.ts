@@ -1,5 +1,5 @@
-// The gateway, read from top to bottom: the services it calls and what it keeps of their answers, its threads, its
-// server, and the order of start and stop.
+// The gateway, read from top to bottom: the services it calls and the caches of their answers, its threads, its server,
+// and the order of start and stop.
 import { Clock, systemClock } from '@methods/base/clock';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
@@ -37,7 +37,7 @@ import { SourceInterfaces } from './sources/source-interfaces.ts';
 import { SourceThreads } from './sources/source-threads.ts';
 
 export interface Gateway extends Stoppable {
-  /** Resolves once requests are accepted; /readyz says when they can be served. */
+  /** Resolves once requests are accepted; /readyz reports when they can be served. */
   start(): Promise<void>;
   /** The HTTP port; only after `start`. */
   readonly port: number;
@@ -48,12 +48,12 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   const parts = container.createChildContainer();
   parts.registerInstance(Clock, clock);
 
-  // What reads texts of callers, apart from the event loop.
+  // Reads texts of callers outside of the event loop.
   const sources = new SourceThreads();
   const valueThreads = new ValueThreads();
   const recordThreads = new RecordThreads();
 
-  // The services it calls, and what it keeps of their answers.
+  // The services it calls, and the caches of their answers.
   const { runSchedulerAddresses: addresses, methodRegistryAddress: address } = config;
   const scheduler = new RunScheduler({ addresses, clock, logger: logger.child({ part: 'run-scheduler' }) });
   const questions = new QuestionCalls(addresses);
@@ -104,7 +104,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     workers,
     usage,
   ];
-  // A list that is asked for after its notification has the change.
+  // A list requested after its notification has the change.
   const caches = [registry, people.accounts, settings, members, offeredMethods];
   const listeners = [...caches, organizationLogs, listChanges];
   if (bus !== null) {

@@ -57,7 +57,7 @@ const PEOPLE = {
   OIDC_CLIENT_ID: 'web',
 };
 
-test('an issuer brings people, with names of claims and an audience of their own', () => {
+test('an issuer adds people, with names of claims and an audience of their own', () => {
   const { issuer } = readConfig(PEOPLE);
   assert.deepEqual(issuer, {
     url: 'https://id.example/',
@@ -84,7 +84,7 @@ test('an issuer brings people, with names of claims and an audience of their own
   assert.ok(!JSON.stringify(named).includes('canary'));
 });
 
-test('credentials never travel in the clear, and no audience is a client', () => {
+test('credentials are never sent unencrypted, and no audience is a client', () => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ OIDC_CLIENT_ID: '' }, /OIDC_CLIENT_ID/],
     [{ PUBLIC_URL: '' }, /PUBLIC_URL/],

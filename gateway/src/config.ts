@@ -1,4 +1,4 @@
-// The gateway's configuration: read once at start, all faults reported at once.
+// The gateway's configuration: read once at start, with all faults reported at once.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
@@ -9,17 +9,20 @@ const ADDRESS = '\\S+:[0-9]{1,5}';
 const WEB_ADDRESS = '^https?://[^\\s?#]*[^/\\s?#]$';
 
 const Environment = Type.Object({
-  /** host:port of the HTTP server; port 0 takes a free one. */
+  /** host:port of the HTTP server; port 0 picks a free one. */
   LISTEN: Type.String({ pattern: `^${ADDRESS}$` }),
-  /** Where callers reach this server, without a slash at the end; shown in the API's description. */
+  /** The URL at which callers reach this server, without a slash at the end; shown in the API's description. */
   PUBLIC_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
-  /** Where workers reach the run-schedulers: host:port, or https://host:port over TLS, with commas between several. */
+  /**
+   * The addresses at which workers reach the run-schedulers: host:port, or https://host:port over TLS, separated by
+   * commas.
+   */
   GRPC_PUBLIC_URL: Type.Optional(Type.String({ minLength: 1 })),
-  /** Where MCP clients connect; also the audience of their tokens. */
+  /** The URL that MCP clients connect to; also the audience of their tokens. */
   MCP_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
   /**
-   * Signs what MCP clients keep while their users are asked; the same at all gateways. Without it, an answer counts only
-   * at the gateway that asked.
+   * Signs the state that MCP clients hold while their users are asked; it must be the same at all gateways. Without it,
+   * an answer counts only at the gateway that asked.
    */
   MCP_STATE_KEY: Type.Optional(SecretText({ minLength: 32 })),
   /** Audience of the tokens of programs on people's computers. Default: `<PUBLIC_URL>/api`. */
@@ -29,7 +32,7 @@ const Environment = Type.Object({
   /** This server's own client at the issuer, for sign-in with a browser. */
   OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   OIDC_CLIENT_SECRET: Type.Optional(SecretText({ minLength: 1 })),
-  /** The client the command line signs in with. */
+  /** The client with which the command line signs in. */
   OIDC_CLI_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   /** Claims with a person's organization, its name, and the person's role. */
   OIDC_ORG_CLAIM: Type.String({ minLength: 1, default: 'org_id' }),
@@ -43,13 +46,16 @@ const Environment = Type.Object({
   NOTIFIER_URL: Type.Optional(Type.String({ pattern: `^${ADDRESS}$` })),
   /** Without it a revoked key or a new publish is noticed within 30 s instead of at once. */
   NATS_URL: Type.Optional(SecretText({ pattern: '^(nats|tls)://' })),
-  /** Requests a second and key; bursts of twice as many. 0: no limit, nor one of sign-ins and bad credentials. */
+  /** Requests a second for each key; bursts of twice as many. 0: no limit, nor one of sign-ins and bad credentials. */
   RATE_LIMIT_PER_KEY: Type.Integer({ minimum: 0, default: 200 }),
-  /** Requests a second of all callers of one organization, at each gateway; bursts of twice as many. 0: no limit. */
+  /** Requests a second of all callers of an organization, at each gateway; bursts of twice as many. 0: no limit. */
   RATE_LIMIT_PER_ORGANIZATION: Type.Integer({ minimum: 0, default: 1_000 }),
-  /** Connections that may be open. */
+  /** The number of open connections. */
   CONNECTIONS_MAX: Type.Integer({ minimum: 1, default: 50_000 }),
-  /** Per address, or the first 64 bits of an IPv6 address. 0: no limit. None for the addresses of TRUST_PROXY. */
+  /**
+   * For each address, or the first 64 bits of an IPv6 address. 0: no limit. Does not apply to the addresses of
+   * TRUST_PROXY.
+   */
   CONNECTIONS_PER_ADDRESS_MAX: Type.Integer({ minimum: 0, default: 6_000 }),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
@@ -60,7 +66,7 @@ const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
 });
 
-/** Where people come from. */
+/** The settings of the issuer that identifies people. */
 export interface IssuerConfig {
   readonly url: string;
   readonly clientId: string;
@@ -78,9 +84,9 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly grpcPublicUrl: string | null;
   readonly mcpUrl: string | null;
-  /** Null: a key of this process. */
+  /** Null: a key that only this process knows. */
   readonly mcpStateKey: Secret | null;
-  /** Null: only service keys are taken. */
+  /** Null: only service keys are accepted. */
   readonly issuer: IssuerConfig | null;
   readonly methodRegistryAddress: string;
   readonly runSchedulerAddresses: readonly string[];
@@ -130,13 +136,13 @@ function issuerConfig(environment: Static<typeof Environment>): IssuerConfig | n
   const faults = [
     ...(clientId === undefined ? ['OIDC_CLIENT_ID: is not set, but OIDC_ISSUER is'] : []),
     ...(publicUrl === undefined ? ['PUBLIC_URL: is not set, but OIDC_ISSUER is'] : []),
-    // Anyone on the way can read a cookie or a token on plain http.
+    // Cookies and tokens can be read on the way over plain http.
     ...[['OIDC_ISSUER', url] as const, ['PUBLIC_URL', publicUrl ?? url] as const]
       .filter(([, address]) => !isSafeTransport(address))
       .map(([name]) => `${name}: has to be https outside this machine`),
   ];
   const machineAudience = environment.MACHINE_AUDIENCE ?? `${publicUrl}/api`;
-  // An ID token's audience is the client: were it also ours, a sign-in elsewhere would open the API.
+  // The audience of an ID token is the client: if it were also ours, a sign-in elsewhere would open the API.
   const clients = [clientId, environment.OIDC_CLI_CLIENT_ID];
   if (clients.includes(machineAudience)) faults.push('MACHINE_AUDIENCE: is a client id');
   if (environment.MCP_URL !== undefined && environment.MCP_URL === machineAudience) {

@@ -1,4 +1,4 @@
-// The gateway's process; when it stops, requests under way are answered.
+// The gateway's process; when it stops, requests in progress are answered.
 import 'reflect-metadata/lite';
 import { runService } from '@methods/service/run-service';
 import { composeGateway } from './composition.ts';

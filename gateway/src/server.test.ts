@@ -25,7 +25,7 @@ function request(gateway: Gateway, line: string, ...lines: string[]): string {
   return [line, 'Host: gateway', `Authorization: Bearer ${gateway.apiKey.key}`, ...lines, '', ''].join('\r\n');
 }
 
-test('requests that two parsers could read in two ways are refused, each with a documented error', async () => {
+test('requests that two parsers could read in different ways are refused, each with a documented error', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${newRunId(3)}`;
   const post = 'POST /v1/runs HTTP/1.1';
@@ -108,7 +108,7 @@ test("a caller's request id is kept when it is visible ASCII, and made otherwise
   assert.equal(new Set(made).size, made.length);
 });
 
-test('no browser takes a reply for another type than it says, good or bad', async () => {
+test('no browser takes a reply for another type than its own, good or bad', async () => {
   await using gateway = await gatewayFixture();
   for (const path of ['/healthz', '/nowhere', '/openapi.json', '/reference/', '/v1/runs/run_x', '/auth/login']) {
     const { headers } = await fetch(`http://127.0.0.1:${gateway.port}${path}`);
@@ -256,7 +256,7 @@ test('healthz reports that the process is alive, readyz that its parts reply', a
   assert.equal((await gateway.ask('GET', '/healthz')).status, 200);
 });
 
-test('one record a request has the caller, the route and the outcome, and holds no content', async () => {
+test('one record for each request has the caller, the route and the outcome, and no content', async () => {
   await using gateway = await gatewayFixture();
   const canary = 'canary-7f3a';
   const start = { method: gateway.methodId, inputs: { name: canary }, metadata: { canary }, idempotency_key: canary };
@@ -294,7 +294,7 @@ test('schemas of routes are compiled one by one once the server listens, or in t
   assert.equal(compiled, 50);
   const { body } = await gateway.ask('POST', '/v1/runs', { method: 5 });
   assert.deepEqual([body.error, body.details[0].path], ['invalid_request', '/method']);
-  // Each of the rest is right as well.
+  // Each of the remaining ones compiles as well.
   while (schemas.compileNext()) compiled++;
   assert.ok(compiled > 200, `${compiled} compiled`);
 });

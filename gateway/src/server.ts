@@ -1,4 +1,4 @@
-// The HTTP server: every route and what runs before and after it. It does not listen yet, so that tests can inject.
+// The HTTP server: every route, and the hooks before and after it. It does not listen yet, so that tests can inject.
 import { createServer, type ServerOptions } from 'node:http';
 import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
@@ -66,7 +66,7 @@ export interface ServerParts
     WellKnownParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
-  /** Null: one that only this process knows. */
+  /** Null: a key that only this process knows. */
   readonly mcpStateKey: Secret | null;
   /** Requests a second and key; 0: no limit, also none for bad credentials of an address. */
   readonly rateLimitPerKey: number;
@@ -74,14 +74,14 @@ export interface ServerParts
   readonly rateLimitPerOrganization: number;
   /** Comma-separated addresses whose X-Forwarded headers are trusted. */
   readonly trustProxy: string | null;
-  /** Open connections in all, and of one address that is not a trusted proxy; 0: no limit of one address. */
+  /** Open connections in total, and of one address that is not a trusted proxy; 0: no limit for one address. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
   /** Null: there is no notifier, and so there are no links. */
   readonly answerLinks: AnswerLinks | null;
-  /** Where a test looks at all of them. */
+  /** Set if a test inspects all of them. */
   readonly schemas?: RouteSchemas;
-  /** Of the replies that report runs as they change. */
+  /** For the replies that report runs as they change. */
   readonly eventStreamLimits?: Partial<EventStreamLimits>;
   /** Bytes of replies that are not read. */
   readonly unreadReplyLimits?: Partial<SharesOptions>;
@@ -89,14 +89,14 @@ export interface ServerParts
 
 type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
 
-// How long a request may take to arrive; how long its answer takes is the routes' business.
+// How long a request may take to arrive; each route limits the time of its answer.
 const HTTP: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
   /** Longer than load balancers keep a connection for its next request. */
   keepAliveTimeout: 72_000,
-  // plugins/request-gate.ts refuses requests without one, in our form.
+  // plugins/request-gate.ts refuses requests without one, in our format.
   requireHostHeader: false,
   IncomingMessage: RequestInLine,
 };
@@ -155,7 +155,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
     mcpUrl: parts.mcpUrl,
   };
-  // Each route says in its `config.access` which role it needs. One line an area.
+  // Each route names the role it needs in its `config.access`. One line for each area.
   const eventStreams = new EventStreams(parts.clock, longWork, parts.eventStreamLimits);
   const runParts = { ...parts, longWork, rateLimit, eventStreams, downloads: new Downloads(parts.clock) };
   await addCallerScope(app, 'service', callers, (scope) => {

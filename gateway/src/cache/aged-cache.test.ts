@@ -15,7 +15,7 @@ const away = async (): Promise<string> => {
   throw new ServiceError('unavailable');
 };
 
-test('a cached value costs no promise, and many concurrent callers cost one load', async () => {
+test('a cached value needs no promise, and many concurrent callers share one load', async () => {
   const { cache } = cacheAt();
   let loads = 0;
   const load = async () => `v${++loads}`;
@@ -61,7 +61,7 @@ test('a dropped value is never used again, even if its source is unavailable or 
   await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
 });
 
-test('a load that was under way when its value was dropped does not serve later callers', async () => {
+test('a load in flight when its value was dropped does not serve later callers', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
@@ -72,7 +72,7 @@ test('a load that was under way when its value was dropped does not serve later 
   assert.equal(cache.get('k', away), 'after the change');
 });
 
-test('a load that was in flight when its value was dropped is not used even if the source becomes unavailable', async () => {
+test('a load in flight when its value was dropped is not used even if the source becomes unavailable', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
@@ -93,7 +93,7 @@ test('a refusal of the source ends the old value', async () => {
   await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
 });
 
-test('the least recently used go first when it is full', async () => {
+test('the least recently used values are evicted first when it is full', async () => {
   const { cache } = cacheAt(300);
   const load = (value: string) => async () => value;
   for (const key of ['a', 'b', 'c']) await cache.get(key, load(key));

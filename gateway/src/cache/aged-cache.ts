@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 export interface AgedCacheOptions<Value> {
   readonly clock: Clock;
   readonly bytesMax: number;
-  /** How long a value is good, in ms; Infinity for what never changes. */
+  /** Returns how long a value stays fresh, in ms; Infinity for a value that never changes. */
   ageMsOf(value: Value): number;
   /** Estimated memory. */
   bytesOf(value: Value): number;
@@ -15,18 +15,18 @@ export interface AgedCacheOptions<Value> {
 
 interface Entry<Value> {
   readonly value: Value;
-  /** Monotonic ms; loaded again from then on. */
+  /** Monotonic ms; the value is loaded again from then on. */
   goodUntilMs: number;
 }
 
-// Renewed in the background in the last third of its age, so that a value in use never makes a request wait.
+// A value is renewed in the background in the last third of its age, so that no request waits for a value in use.
 const RENEW_SHARE = 1 / 3;
 const SOURCE_AWAY_MS = 1_000;
 
 export class AgedCache<Value> {
   private readonly entries: LRUCache<string, Entry<Value>>;
-  // Those that began after the last change of their value: a caller that asks after a change joins no load from before
-  // it.
+  // Loads that began after the last change of their value: a caller that asks after a change does not join an earlier
+  // load.
   private readonly loads = new Map<string, Promise<Value>>();
   private sourceAwayUntilMs = 0;
 
@@ -56,7 +56,7 @@ export class AgedCache<Value> {
     return this.load(key, load);
   }
 
-  /** Old values count. */
+  /** Includes expired values. */
   has(key: string): boolean {
     return this.entries.has(key);
   }
@@ -67,14 +67,16 @@ export class AgedCache<Value> {
     this.entries.delete(key);
   }
 
-  /** Like `drop`, for values that events do not name by their key. Looks at every value: for rare events. */
+  /**
+   * Like `drop`, for values that events do not identify by key. It checks every value, so it is only for rare events.
+   */
   dropWhere(changed: (value: Value) => boolean): void {
     this.loads.clear();
     for (const [key, entry] of [...this.entries]) if (changed(entry.value)) this.entries.delete(key);
   }
 
   /**
-   * The value may have changed: it is loaded before its next use, and used unchanged while its source is unavailable.
+   * The value may have changed: it is loaded before its next use, and used as it is while its source is unavailable.
    */
   expire(key: string): void {
     this.loads.delete(key);
@@ -107,7 +109,7 @@ export class AgedCache<Value> {
   private async loadOnce(key: string, load: () => Promise<Value>, isCurrent: () => boolean): Promise<Value> {
     try {
       const value = await load();
-      // A change announced during this load may not be in it: it is only valid for callers that asked before.
+      // The load may lack a change announced meanwhile: it is only valid for callers that asked before.
       if (isCurrent()) this.store(key, value);
       return value;
     } catch (error) {

@@ -11,7 +11,7 @@ import { turnedClock } from '../testing/turned-clock.fixture.ts';
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const nowS = () => Math.floor(Date.now() / 1_000);
 
-/** Tokens that open nothing, and why. */
+/** Returns tokens that open nothing, with the reason of each. */
 async function craftedTokens({ issuer }: ProbeFixture): Promise<Record<string, [token: string, refusal: string]>> {
   const aud = MACHINE;
   const es = issuer.keys.find(({ alg }) => alg === 'ES256');
@@ -150,7 +150,7 @@ test('no crafted token opens any surface, and none makes the gateway request an 
   for (const [token] of Object.values(crafted)) assert.ok(token.length < 20 || !text.includes(token));
 });
 
-test('good tokens of every algorithm and type open their surfaces and no other', async () => {
+test('good tokens of every algorithm and type open their surfaces and no others', async () => {
   await using probes = await probeFixture();
   for (const alg of ['RS256', 'ES256', 'EdDSA'] as TestAlgorithm[]) {
     for (const typ of ['at+jwt', 'application/at+jwt', 'JWT', undefined]) {
@@ -185,7 +185,7 @@ test('a token without an organization gets an explicit error, and creates no use
   assert.equal(probes.registry.accounts.people.length, 0);
 });
 
-test('a token in use is verified once and its person asked for once', async () => {
+test('a token in use is verified once and its person looked up once', async () => {
   await using probes = await probeFixture();
   const token = await probes.issuer.token({ aud: MACHINE });
   for (let i = 0; i < 20; i++) await probes.ask('GET', '/api/viewer', bearer(token));

@@ -1,5 +1,5 @@
-// Access tokens of people, verified against the issuer's keys and remembered by their hash, so that a token in use costs
-// a hash and a look. RFC 8725 and RFC 9068 are the rules.
+// Access tokens of people, verified against the issuer's keys and remembered by their hash, so that a token in use
+// costs a hash and a look-up. Follows RFC 8725 and RFC 9068.
 import { createHash } from 'node:crypto';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
@@ -14,15 +14,15 @@ export interface AccessTokensOptions extends ClaimNames {
   readonly issuer: Issuer;
   readonly clock: Clock;
   readonly machineAudience: string;
-  /** Null: no tokens of MCP clients. */
+  /** Null: tokens of MCP clients are not accepted. */
   readonly mcpAudience: string | null;
 }
 
 export interface VerifiedToken {
-  /** Its audiences; at least one of the two. */
+  /** The audiences of the token; at least one of the two is set. */
   readonly forMachines: boolean;
   readonly forMcp: boolean;
-  /** Null: it names no organization. */
+  /** Null: the token names no organization. */
   readonly identity: Identity | null;
   /** Wall time in ms. */
   readonly expiresAtMs: number;
@@ -30,10 +30,10 @@ export interface VerifiedToken {
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'jwt']);
-// Claims that only ID tokens have: an ID token is never a credential, for any audience.
+// Claims that only ID tokens have. An ID token is never a credential, for any audience.
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 const CLOCKS_DIFFER_S = 5;
-/** After this a token is verified again, so that a key the issuer withdrew ends its tokens. */
+/** After this time a token is verified again, so that a key that the issuer withdrew ends its tokens. */
 const REMEMBERED_MS = 300_000;
 const MIB = 1024 * 1024;
 
@@ -50,7 +50,7 @@ export class AccessTokens {
     });
   }
 
-  /** @throws CallerRefused; ServiceError unavailable while its key cannot be asked for */
+  /** @throws CallerRefused; ServiceError unavailable while its key cannot be fetched */
   verify(token: string): VerifiedToken | Promise<VerifiedToken> {
     const hash = createHash('sha256').update(token).digest('base64');
     const verified = this.verified.get(hash, () => this.check(token));

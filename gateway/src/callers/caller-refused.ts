@@ -1,8 +1,8 @@
-// A request refused because of its caller, and its challenge. Callers only learn that; the log has the reason.
+// A request refused because of its caller, with its challenge. Callers learn only that; the log has the reason.
 import { ServiceError } from '@methods/errors/service-error';
 import type { GuardedSurface } from './surface.ts';
 
-/** For the log. Says nothing of the credential itself. */
+/** For the log. Reveals nothing of the credential itself. */
 export type RefusalReason =
   | 'no_credential'
   | 'malformed'
@@ -46,8 +46,8 @@ export class CallerRefused extends ServiceError {
 }
 
 /**
- * The WWW-Authenticate header of a 401: which kind of credential a surface takes, and for MCP clients where to learn
- * how to get one (RFC 9728, section 5.1).
+ * Returns the WWW-Authenticate header of a 401: the kind of credential that a surface takes, and for MCP clients where
+ * to find out how to get one (RFC 9728, section 5.1).
  */
 export function challengeOf(surface: GuardedSurface, mcpUrl: string | null): string {
   if (surface === 'upload') return 'WorkflowUpload';
@@ -56,10 +56,10 @@ export function challengeOf(surface: GuardedSurface, mcpUrl: string | null): str
   return `Bearer resource_metadata="${origin}${resourceMetadataPath(mcpUrl)}", scope="${CLIENT_SCOPES.join(' ')}"`;
 }
 
-/** Scopes an MCP client asks for; it adds offline_access itself. */
+/** Scopes that an MCP client requests; it adds offline_access itself. */
 export const CLIENT_SCOPES = ['openid', 'profile', 'email'];
 
-/** Where the metadata of a protected resource is found on its server (RFC 9728, section 3.1). */
+/** Returns the path of a protected resource's metadata on its server (RFC 9728, section 3.1). */
 export function resourceMetadataPath(resource: string): string {
   const { pathname } = new URL(resource);
   return `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`;

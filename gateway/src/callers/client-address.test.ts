@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fastify } from 'fastify';
 import { clientAddress } from './counted-address.ts';
 
-test('an address is recorded as it came; other text from a trusted proxy is not recorded', async () => {
+test('an address is recorded unchanged; other text from a trusted proxy is not recorded', async () => {
   const app = fastify({ trustProxy: '127.0.0.1' });
   app.get('/', (request) => clientAddress(request));
   const from = async (address: string) =>

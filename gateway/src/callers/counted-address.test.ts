@@ -8,7 +8,7 @@ test('an IPv4 address counts by itself, even if a socket reports it as IPv6', ()
   assert.equal(countedAddress('::FFFF:192.0.2.7'), '192.0.2.7');
 });
 
-test('all IPv6 addresses of one network count together, however they are written', () => {
+test('all IPv6 addresses of one network count together, in any notation', () => {
   const network = ['2001:db8:0:1::7', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:0DB8:0:0001::', '2001:db8::1:0:0:0:7'];
   assert.deepEqual([...new Set(network.map(countedAddress))], ['2001:db8:0:1']);
   assert.equal(countedAddress('2001:db8:0:2::7'), '2001:db8:0:2');
@@ -17,7 +17,7 @@ test('all IPv6 addresses of one network count together, however they are written
   assert.equal(countedAddress('fe80::1%eth0'), 'fe80:0:0:0');
 });
 
-test('all texts of a proxy that are not addresses count as one address, of any length', () => {
+test('all texts of a proxy that are not addresses count as one address, at any length', () => {
   for (const ip of ['', 'unknown', '999.1.1.1', '_hidden', 'x'.repeat(10_000)]) {
     assert.equal(countedAddress(ip), 'unknown');
   }

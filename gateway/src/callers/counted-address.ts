@@ -1,4 +1,4 @@
-// The address a request comes from, as limits count it.
+// The address of a request, as limits count it.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
@@ -6,8 +6,8 @@ const PARTS = 8;
 const NETWORK_PARTS = 4;
 
 /**
- * An IPv4 address, or the first 64 bits of an IPv6 address: the owner of one has all with these bits. All texts of a
- * proxy that are not addresses count as one.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address, since its owner has all addresses with these bits.
+ * All texts of a proxy that are not addresses count as one.
  */
 export function countedAddress(ip: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1] ?? ip;
@@ -19,9 +19,9 @@ export function countedAddress(ip: string): string {
   return network.map((part) => Number.parseInt(part, 16).toString(16)).join(':');
 }
 
-// The address a request comes from, in its normal form.
+// The address of a request, in its normal form.
 
-/** A trusted proxy may pass on any text: only addresses are recorded. */
+/** A trusted proxy may forward any text: only addresses are recorded. */
 export function clientAddress({ ip }: FastifyRequest): string {
   return isIP(ip) === 0 ? 'unknown' : ip;
 }

@@ -34,7 +34,7 @@ function change(kind: string, orgId: OrgId, id: string, authSha256 = '') {
   return { $typeName: 'methods.event.v1.RegistryChanged' as const, kind, orgId, id, authSha256 };
 }
 
-test('each surface takes its own credentials and answers all others with the same 401', async () => {
+test('each surface accepts its own credentials and answers all others with the same 401', async () => {
   await using probes = await probeFixture();
   const orgId = newId('org');
   const key = probes.registry.key(orgId);
@@ -79,7 +79,7 @@ test('a 401 of the API leads MCP clients to the issuer', async () => {
   assert.equal(await challenge('/api/workflow-uploads/upl_1/content'), 'WorkflowUpload');
 });
 
-test('a role may use what it and the roles before it may; a key acts as a member', async () => {
+test('a role may use everything that it and lower roles may; a key acts as a member', async () => {
   await using probes = await probeFixture();
   const roles = ['viewer', 'member', 'admin'];
   for (const [rank, role] of roles.entries()) {
@@ -117,7 +117,7 @@ test('a change with the cookie needs the origin of this server', async () => {
   assert.deepEqual([status, body.kind, body.id], [200, 'user', person.userId]);
 });
 
-test('Authorization decides over the cookie, good or bad', async () => {
+test('Authorization takes precedence over the cookie, good or bad', async () => {
   await using probes = await probeFixture();
   const { cookie, person } = await cookieOf(probes, 'ada', 'viewer');
   const other = bearer(await probes.issuer.token({ aud: MACHINE, sub: 'bea', org_id: 'other' }));

@@ -1,5 +1,5 @@
-// Finds the caller of a request by its credential and surface: the one place that decides which credential a surface
-// takes.
+// Finds the caller of a request by its credential and surface: the only place that decides which credential a surface
+// accepts.
 
 import type { Caller, UserCaller } from '@methods/auth/caller';
 import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
@@ -15,8 +15,8 @@ import { hasOwnOrigin, sessionToken } from './session-cookie.ts';
 import type { GuardedSurface } from './surface.ts';
 
 /**
- * The caller of a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
- * ServiceError unavailable when it cannot be known now
+ * Returns the caller of a request to a surface; a promise only if another process must be asked. @throws CallerRefused;
+ * ServiceError unavailable when the caller cannot be determined now
  */
 export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
@@ -38,7 +38,7 @@ export interface CallerSources {
   readonly noOrganization: string;
 }
 
-/** Access tokens grow with their claims; a longer text is not one. */
+/** Access tokens grow with their claims; a longer text is not a token. */
 const HEADER_LENGTH_MAX = 8_192;
 const BEARER = /^bearer +(\S+) *$/i;
 const WORKFLOW_UPLOAD = /^workflowupload +(\S+) *$/i;
@@ -47,7 +47,7 @@ const KEY_LENGTH_MAX = 200;
 export function callerFinder(sources: CallerSources): FindCaller {
   return (request, surface) => {
     const header = request.headers.authorization;
-    // A header that is there decides, also against a cookie.
+    // If the header is present it decides, even against a cookie.
     if (header === undefined) {
       if (surface !== 'api') throw new CallerRefused('no_credential');
       return sessionCaller(sources, request);
@@ -76,8 +76,8 @@ function tokenCaller(sources: CallerSources, from: Origin, token: string, surfac
   const { accessTokens, accounts, noOrganization } = sources;
   if (accessTokens === null) throw new CallerRefused('tokens_not_taken');
   return then(accessTokens.verify(token), ({ forMachines, forMcp, identity }) => {
-    // A token of an MCP client opens what people see, and neither runs methods as a program nor replaces the CLI. A
-    // token for programs is not accepted from an MCP client, which could have been given it for something else.
+    // A token of an MCP client opens what people see, but neither runs methods as a program nor replaces the CLI. A
+    // token for programs is not accepted from an MCP client, which could have been given it for another purpose.
     const accepted = surface === 'mcp' ? forMcp : forMachines || surface === 'api';
     if (!accepted) throw new CallerRefused('token_audience');
     if (identity === null) throw new CallerRefused('no_organization', noOrganization);
@@ -92,7 +92,7 @@ function sessionCaller({ accounts, publicUrl }: CallerSources, request: FastifyR
   if (token === null) throw new CallerRefused('no_credential');
   return then(accounts.sessionMember(opaqueTokenSha256(token)), (member) => {
     if (member === null) throw new CallerRefused('unknown_session');
-    // The browser sends the cookie for every page; only our pages may change something with it.
+    // The browser sends the cookie for every page; only our pages may make changes with it.
     if (isUnsafe(request.method) && !hasOwnOrigin(request, publicUrl)) {
       throw new CallerRefused('foreign_origin', 'A change with the cookie has to come from a page of this server.');
     }

@@ -5,7 +5,7 @@ import { identityOf } from './identity.ts';
 const NAMES = { orgClaim: 'https://example.com/org', orgNameClaim: 'company', roleClaim: 'roles' };
 const CLAIMS = { sub: 'ada', 'https://example.com/org': 'acme' };
 
-test('claims are read by the names the configuration gives', () => {
+test('claims are read by the configured names', () => {
   assert.deepEqual(identityOf({ ...CLAIMS, company: ' Acme\n& Co ', email: 'a@b.example', roles: 'viewer' }, NAMES), {
     externalOrgId: 'acme',
     subject: 'ada',
@@ -18,7 +18,7 @@ test('claims are read by the names the configuration gives', () => {
   assert.equal(identityOf({ sub: 'ada', org_id: 'acme' }, NAMES), null);
 });
 
-test('ids are taken whole or not at all, texts for display are cut', () => {
+test('ids are taken whole or not at all, display texts are cut', () => {
   const ids = (value: unknown) => identityOf({ ...CLAIMS, sub: value }, NAMES)?.subject;
   assert.equal(ids('😀'.repeat(256)), '😀'.repeat(256));
   for (const bad of ['', 'x'.repeat(257), 'a\0', '\ud800', null, {}, true, ['ada']]) assert.equal(ids(bad), undefined);

@@ -1,4 +1,4 @@
-// The person of a verified token or a sign-in, by the claims this server is configured to read.
+// Derives the person from a verified token or a sign-in, by the claims that this server is configured to read.
 import { isRole, mayActAs, type Role } from '@methods/auth/caller';
 import type { Identity } from '../clients/accounts.ts';
 
@@ -13,7 +13,7 @@ type Claims = Readonly<Record<string, unknown>>;
 const ID_CHARACTERS_MAX = 256;
 const EMAIL_CHARACTERS_MAX = 320;
 const NAME_CHARACTERS_MAX = 256;
-// Control characters and halves of a character.
+// Control characters and unpaired surrogates.
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** Null: the claims name no organization. `sub` is present: the verification requires it. */
@@ -49,13 +49,13 @@ function shownText(value: unknown, charactersMax: number): string {
   return characters.slice(0, charactersMax).join('');
 }
 
-// An address cut short would be another one.
+// A cut address would be a different one.
 function emailOf(value: unknown): string {
   const text = shownText(value, EMAIL_CHARACTERS_MAX + 1);
   return [...text].length <= EMAIL_CHARACTERS_MAX ? text : '';
 }
 
-// Some issuers write it as a text, and some leave it out of one of their tokens.
+// Some issuers send it as a text, and some omit it from one of their tokens.
 function verifiedOf(value: unknown): { emailVerified?: boolean } {
   return value === undefined || value === null ? {} : { emailVerified: value === true || value === 'true' };
 }

@@ -1,11 +1,11 @@
-// The identity provider: its metadata and its keys, fetched when first needed. While it is unavailable, the cached ones
-// are used.
+// The identity provider: its metadata and keys, fetched when first needed. While it is unavailable, the cached ones are
+// used.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
 import { isSafeTransport } from './safe-transport.ts';
 
-/** A key that the issuer withdraws is refused after at most this long, while the issuer can be reached. */
+/** A key that the issuer withdraws is refused after at most this time, while the issuer is available. */
 const KEYS_AGE_MS = 300_000;
 const UNKNOWN_KEY_PAUSE_MS = 10_000;
 const AWAY_PAUSE_MS = 1_000;
@@ -19,7 +19,7 @@ export class Issuer {
   private readonly reading: OnceInAWhile;
   private readonly readingKeys: OnceInAWhile;
 
-  /** `url` exactly as tokens name it. */
+  /** `url`: exactly as tokens contain it. */
   constructor(
     readonly url: string,
     private readonly clock: Clock,
@@ -29,7 +29,7 @@ export class Issuer {
     this.readingKeys = new OnceInAWhile(clock, pauses, () => this.readKeys());
   }
 
-  /** The discovery document (OpenID Connect Discovery 1.0). @throws ServiceError unavailable */
+  /** Returns the discovery document (OpenID Connect Discovery 1.0). @throws ServiceError unavailable */
   async metadata(): Promise<Record<string, unknown>> {
     if (this.document === null) await this.reading.run();
     else if (this.clock.monotonicMs() - this.documentReadAtMs > DOCUMENT_AGE_MS) this.reading.run().catch(() => {});
@@ -38,7 +38,7 @@ export class Issuer {
   }
 
   /**
-   * The issuer's key that a token names. Uses only `kid` and `alg` of the token's header.
+   * Returns the issuer's key that a token names. Uses only `kid` and `alg` of the token's header.
    * @throws JWKSNoMatchingKey; ServiceError unavailable when the key may exist but the issuer is unavailable
    */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
@@ -77,7 +77,7 @@ export class Issuer {
   }
 }
 
-// Reads a JSON document of the identity provider: bounded in time and size, from the address itself and no other.
+// Reads a JSON document of the identity provider: bounded in time and size, and without redirects.
 
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 512 * 1024;
@@ -116,8 +116,8 @@ async function boundedText(response: Response): Promise<string> {
 }
 
 /**
- * A request to another system, made when needed, but one at a time and not again before a pause: clients who send
- * made-up tokens must not make us flood the identity provider.
+ * Paces requests to another system: one at a time, and not again before a pause, so that clients with made-up tokens
+ * cannot make us flood the identity provider.
  */
 interface Pauses {
   readonly afterSuccessMs: number;
@@ -136,8 +136,8 @@ class OnceInAWhile {
   ) {}
 
   /**
-   * Acts now, joins an act under way, or during the pause does nothing. @throws what the last act threw, also during
-   * the pause after it.
+   * Acts now, joins an act in progress, or does nothing during the pause. @throws the error of the last act, also
+   * during the pause after it.
    */
   run(): Promise<void> {
     if (this.running) return this.running;

@@ -1,4 +1,4 @@
-// The parts that identify people: their accounts, and where an issuer is configured its tokens and its sign-in.
+// The parts that identify people: their accounts and, if an issuer is configured, its tokens and its sign-in.
 import type { Clock } from '@methods/base/clock';
 import { Accounts } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
@@ -9,7 +9,7 @@ import { SignIn } from './sign-in.ts';
 
 export interface People {
   readonly accounts: Accounts;
-  /** These two are null without an issuer: then there are only service keys. */
+  /** Both are null without an issuer: then there are only service keys. */
   readonly accessTokens: AccessTokens | null;
   readonly signIn: SignIn | null;
   /** The message for a person whose token names no organization. */

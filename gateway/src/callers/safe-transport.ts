@@ -1,4 +1,4 @@
-// Which addresses credentials may travel to: encrypted ones, and plain ones that never leave this machine.
+// Decides which addresses credentials may be sent to: encrypted ones, and plain ones that never leave this machine.
 
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const SESSION_COOKIE = 'workflow_session';
 
-/** The cookie's value, if it may be one of ours. In scopes that read cookies. */
+/** Returns the cookie's value, if it has our format. Only in scopes that read cookies. */
 export function sessionToken(request: FastifyRequest): string | null {
   const value = request.cookies[SESSION_COOKIE];
   return value !== undefined && isOpaqueToken(value) ? value : null;
@@ -19,12 +19,12 @@ export function clearSessionCookie(reply: FastifyReply, publicUrl: string): void
   reply.clearCookie(SESSION_COOKIE, attributes(publicUrl));
 }
 
-/** Whether the page that asks is one of ours. Browsers name it on every unsafe request. */
+/** Reports whether the requesting page is one of ours. Browsers send the page's origin with every unsafe request. */
 export function hasOwnOrigin({ headers }: FastifyRequest, publicUrl: string | null): boolean {
   return publicUrl !== null && headers.origin === new URL(publicUrl).origin;
 }
 
-// No Domain: no other host of the same site ever sees it. Plain http is only allowed on this machine itself.
+// Without Domain, no other host of the same site gets the cookie. Plain http is only allowed on this machine itself.
 function attributes(publicUrl: string) {
   return { httpOnly: true, secure: publicUrl.startsWith('https:'), sameSite: 'lax', path: '/' } as const;
 }

@@ -1,5 +1,6 @@
-// Signing in with a browser: the authorization code flow with PKCE (RFC 7636), state and nonce. This server is a client
-// of the issuer here; the person's organization and name come from the ID token, or from userinfo where it lacks them.
+// Signs in with a browser: the authorization code flow with PKCE (RFC 7636), state and nonce. This server is a client
+// of the issuer here. The person's organization and name come from the ID token, or from userinfo if the token lacks
+// them.
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -39,7 +40,9 @@ export class SignIn {
 
   constructor(private readonly options: SignInOptions) {}
 
-  /** Where to send the person, and what must be kept until they come back. @throws ServiceError unavailable */
+  /**
+   * Returns the URL to send the person to, and the state to keep until they come back. @throws ServiceError unavailable
+   */
   async begin(returnTo: string): Promise<{ url: string; underWay: SignInUnderWay }> {
     const client = await this.client();
     const underWay = {
@@ -60,8 +63,8 @@ export class SignIn {
   }
 
   /**
-   * The person who came back. `query` as the browser sent it, with its question mark. @throws CallerRefused for a query
-   * that does not answer this sign-in; ServiceError unavailable
+   * Returns the person who came back. `query` as the browser sent it, with its question mark. @throws CallerRefused for
+   * a query that does not match this sign-in; ServiceError unavailable
    */
   async complete(query: string, { state, nonce, codeVerifier }: SignInUnderWay): Promise<Identity> {
     const current = new URL(this.callbackUrl + query);
@@ -126,7 +129,7 @@ export class SignIn {
 const AWAY_CODES: ReadonlySet<string> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 const ERROR_NAME = /^[a-z_]{1,64}$/;
 
-// The issuer's own message never reaches a page or the log: only the name of its error.
+// The issuer's own message reaches neither a page nor the log: only the name of its error does.
 function refusalOf(error: unknown): Error {
   if (error instanceof AuthorizationResponseError) {
     const name = ERROR_NAME.test(error.error) ? error.error : 'error';
@@ -135,7 +138,7 @@ function refusalOf(error: unknown): Error {
   if (error instanceof ResponseBodyError && error.status < 500) {
     return new CallerRefused('sign_in_answer', 'The identity provider does not know this sign-in any more.');
   }
-  // A connection that failed is a TypeError of fetch.
+  // fetch reports a failed connection as a TypeError.
   const away = error instanceof TypeError || error instanceof ResponseBodyError;
   if (away || (error instanceof ClientError && AWAY_CODES.has(error.code ?? ''))) return issuerAway(error);
   if (error instanceof ClientError) {

@@ -1,4 +1,4 @@
-// The surfaces of the interface, which accept different credentials, and the access that a route there requires.
+// The surfaces of the interface, which accept different credentials, and the access that a route requires.
 import type { Role } from '@methods/auth/caller';
 
 /**
@@ -13,24 +13,24 @@ export type GuardedSurface = Exclude<Surface, 'public'>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The least role that may use this route; each role may do all that the ones before it may. */
+    /** The lowest role that may use this route; each role may do everything that lower ones may. */
     access?: Role;
     /** Set by the scope. */
     surface?: GuardedSurface;
   }
 }
 
-/** One route of the running server, for tests and documents that must know them all. */
+/** A route of the running server, for tests and documents that must list all of them. */
 export interface RouteRow {
   readonly method: string;
   /** As registered, for example `/v1/runs/:id`. */
   readonly url: string;
   readonly surface: Surface;
-  /** Null where roles play no part: on public routes and for upload tokens. */
+  /** Null if roles do not apply: on public routes and for upload tokens. */
   readonly access: Role | null;
 }
 
-/** The prefix of this surface's paths; a route elsewhere would be guarded by the wrong rules. */
+/** Reports whether the path has the prefix of this surface; a route elsewhere would be guarded by the wrong rules. */
 export function isOfSurface(surface: GuardedSurface, url: string): boolean {
   switch (surface) {
     case 'service':

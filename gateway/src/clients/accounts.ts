@@ -1,5 +1,5 @@
-// The gateway's view of people: the member of a verified identity or a session's cookie, fetched once and kept for at
-// most 30 s. Changes are announced over the bus and drop the kept entries at once.
+// The gateway's view of people: the member of a verified identity or of a session's cookie, fetched once and cached for
+// at most 30 s. The bus announces changes, which drop the cached entries at once.
 
 import { isRole, type Role } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
@@ -21,7 +21,7 @@ export interface AccountsOptions {
   readonly issuer: string;
 }
 
-/** A person as the claims of a verified token or a sign-in name them. */
+/** A person as the claims of a verified token or a sign-in describe them. */
 export interface Identity {
   /** The issuer's own id of the organization. */
   readonly externalOrgId: string;
@@ -29,10 +29,10 @@ export interface Identity {
   readonly orgName: string;
   readonly subject: string;
   readonly email: string;
-  /** Absent: the token does not say. */
+  /** Absent: the token does not contain it. */
   readonly emailVerified?: boolean;
   readonly name: string;
-  /** Empty: the issuer claims none, or none of ours. */
+  /** Empty: the issuer claims no role, or none of ours. */
   readonly claimedRole: Role | '';
 }
 
@@ -52,11 +52,11 @@ export interface SignInUnderWay {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** Path to go to afterwards. */
+  /** The path to open after the sign-in. */
   readonly returnTo: string;
 }
 
-/** Where a request comes from; a Fastify request fits. */
+/** The origin of a request; a Fastify request fits. */
 export interface Origin {
   readonly ip: string;
   /** The request's id. */
@@ -76,9 +76,9 @@ const MIB = 1024 * 1024;
 
 export class Accounts implements Stoppable {
   private readonly client: Client<typeof AccountService>;
-  // By organization and subject as the issuer names them.
+  // By organization and subject, in the issuer's ids.
   private readonly members: AgedCache<Member>;
-  // By the hex hash of the cookie; null: ended, expired or never there.
+  // By the hex hash of the cookie; null: ended, expired or unknown.
   private readonly sessions: AgedCache<KnownSession | null>;
 
   constructor(private readonly options: AccountsOptions) {
@@ -93,30 +93,30 @@ export class Accounts implements Stoppable {
     });
   }
 
-  /** The member a verified identity is; made at first sight. */
+  /** Returns the member of a verified identity, and creates it on first use. */
   memberOf(identity: Identity, from: Origin): Member | Promise<Member> {
     const key = JSON.stringify([identity.externalOrgId, identity.subject]);
     return this.members.get(key, () => this.ensure(identity, from));
   }
 
-  /** The member who signs in; stores what the issuer says of them now. */
+  /** Returns the member who signs in, and stores the issuer's present claims about them. */
   signedIn(identity: Identity, from: Origin): Promise<Member> {
     return this.ensure(identity, from);
   }
 
-  /** The owner of a session, by the hash of its cookie; null for an unknown one. */
+  /** Returns the owner of a session, by the hash of its cookie; null for an unknown one. */
   sessionMember(sessionSha256: Buffer): Member | null | Promise<Member | null> {
     const session = this.sessions.get(sessionSha256.toString('hex'), () => this.resolveSession(sessionSha256));
     return session instanceof Promise ? session.then((late) => this.unexpired(late)) : this.unexpired(session);
   }
 
-  /** @returns wall time in ms until which it can be taken */
+  /** @returns wall time in ms at which the sign-in expires */
   async beginSignIn(signInSha256: Buffer, signIn: SignInUnderWay): Promise<number> {
     const { expiresAtMs } = await this.client.beginSignIn({ signInSha256, ...signIn }, { timeoutMs: CALL_MS });
     return expiresAtMs;
   }
 
-  /** Gives it out once; null when there is none (any more). */
+  /** Returns the state of a sign-in, once; null when there is none any more. */
   async takeSignIn(signInSha256: Buffer): Promise<SignInUnderWay | null> {
     try {
       return await this.client.takeSignIn({ signInSha256 }, { timeoutMs: CALL_MS });
@@ -126,7 +126,7 @@ export class Accounts implements Stoppable {
     }
   }
 
-  /** @returns wall time in ms until which it is good */
+  /** @returns wall time in ms at which the session expires */
   async createSession(sessionSha256: Buffer, { orgId, userId }: Member, doer: RequestDoer): Promise<number> {
     const request = { sessionSha256, orgId, userId, doer };
     const { expiresAtMs } = await this.client.createSession(request, { timeoutMs: CALL_MS });
@@ -138,7 +138,7 @@ export class Accounts implements Stoppable {
     this.sessions.drop(sessionSha256.toString('hex'));
   }
 
-  /** Drops the object of an event: a member whose role has changed, or a session that has ended. */
+  /** Drops the entry that an event names: a member whose role has changed, or a session that has ended. */
   onChanged({ kind, orgId, id, authSha256 }: RegistryChanged): void {
     if (kind === 'session') this.sessions.drop(authSha256);
     if (kind !== 'member') return;
@@ -147,7 +147,7 @@ export class Accounts implements Stoppable {
     this.sessions.dropWhere((session) => session !== null && named(session.member));
   }
 
-  /** Events may have been missed: ask again before the next use. */
+  /** Events may have been missed: entries are fetched again before their next use. */
   onEventsMissed(): void {
     this.members.expireAll();
     this.sessions.expireAll();

@@ -19,7 +19,7 @@ async function node(...connectedAtMs: number[]): Promise<RpcServer> {
   return server;
 }
 
-test('the workers of all nodes are one list, the latest first, which says when a node is missing', async () => {
+test('the workers of all nodes are one list, the latest first, which shows whether a node is missing', async () => {
   const nodes = [await node(1, 4), await node(2)];
   const earlier = new RpcServer({ listen: '127.0.0.1:0', services: [], logger: silentLogger, graceMs: 0 });
   await earlier.start();

@@ -16,9 +16,9 @@ const NO_ANSWER: readonly string[] = ['unavailable', 'internal'];
 export interface WorkerList {
   /** The latest first. */
   readonly workers: readonly ConnectedWorker[];
-  /** Also those that are not listed. */
+  /** Counts also the workers that are not listed. */
   readonly count: number;
-  /** Whether every node answered: the workers of the others are not listed. */
+  /** Whether every node answered; the workers of other nodes are not listed. */
   readonly isComplete: boolean;
 }
 
@@ -30,7 +30,7 @@ export class ConnectedWorkers implements Stoppable {
     this.clients = addresses.map((address) => rpcClient(WorkerListService, address));
   }
 
-  /** @throws ServiceError unavailable: no node answered. */
+  /** @throws ServiceError unavailable if no node answered. */
   async list(orgId: OrgId): Promise<WorkerList> {
     const replies = await Promise.all(
       this.clients.map((client) => client.listWorkers({ orgId }, { timeoutMs: CALL_MS }).catch(noAnswer)),

@@ -74,7 +74,7 @@ describe('a followed organization', () => {
     assert.deepEqual(heard, ['began']);
   });
 
-  test('begins after a while where a node does not push, and has its follower ask now and then', () => {
+  test('begins after a while if a node does not push, and has its follower ask periodically', () => {
     // A node of an earlier release, one that takes nothing, and shards of a node that is unknown here.
     const [, node] = nodes(
       new Node({ owned: 100, all: 0 }),
@@ -123,7 +123,7 @@ describe('a followed organization', () => {
     );
   });
 
-  test('gets its runs, is notified of what a node missed, and gets nothing when it is followed no more', () => {
+  test('gets its runs, is notified of what a node missed, and gets nothing after the follower leaves', () => {
     const node = new Node({ owned: 256, all: 256 });
     const [link] = nodes(node);
     const stop = organizations.follow('org_a', RESTS, follower);

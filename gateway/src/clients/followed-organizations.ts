@@ -1,6 +1,6 @@
-// The organizations whose runs are followed here: every node pushes what it commits of them. While some shards may belong
-// to a node that does not push (it died, cannot be reached, or is of an earlier release), something may be missing, and
-// the follower is notified of that.
+// The organizations whose runs are followed here: every node pushes what it commits for them. While some shards may
+// belong to a node that does not push (it died, is unavailable, or is of an earlier release), changes may be missing,
+// and the follower is notified of that.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -9,13 +9,13 @@ import type { NewsDetail, OrganizationNews, QuestionNews } from '@methods/proto/
 import type { SchedulerNode } from './scheduler-node.ts';
 
 export interface OrganizationFollower {
-  /** A state of a run. States of one run may come out of order, and twice. */
+  /** A state of a run. States of one run may arrive out of order, and twice. */
   run(run: RunView, stepsLeftOut: boolean): void;
   /** What happened to the questions of a run, in order. */
   questions(changes: readonly QuestionNews[]): void;
-  /** Everything committed from here on comes, or `missed` does. */
+  /** Everything committed from here on arrives, or `missed` is called. */
   began(): void;
-  /** What was committed before this may not have come. */
+  /** Changes committed before this may be missing. */
   missed(): void;
 }
 
@@ -25,19 +25,19 @@ interface Followed {
   readonly follower: OrganizationFollower;
   /** Nodes that were asked on their present stream. */
   readonly asked: Set<SchedulerNode>;
-  /** Those of them that push. */
+  /** Nodes among them that push. */
   readonly pushing: Set<SchedulerNode>;
   begun: boolean;
-  /** What a node commits may not have come. */
+  /** Commits of a node may be missing. */
   doubtful: boolean;
-  /** Monotonic ms of the last word to the follower about it. */
+  /** Monotonic ms of the follower's last notification of that. */
   toldAtMs: number;
 }
 
 const LOOK_EVERY_MS = 200;
-/** As long as some shards are without a node that pushes, the follower is notified this often. */
+/** While some shards have no node that pushes, the follower is notified this often. */
 const MISSED_EVERY_MS = 5_000;
-/** A follower does not wait longer for all nodes. */
+/** A follower waits at most this long for all nodes. */
 const BEGIN_MS = 2_000;
 
 export class FollowedOrganizations {
@@ -51,7 +51,7 @@ export class FollowedOrganizations {
     this.nodes = nodes;
   }
 
-  /** One follower for each organization and detail. Returns a function that ends it. */
+  /** Adds the only follower of an organization and detail. Returns a function that ends it. */
   follow(orgId: OrgId, detail: NewsDetail, follower: OrganizationFollower): () => void {
     const key = keyOf(orgId, detail);
     const followed: Followed = {
@@ -95,7 +95,7 @@ export class FollowedOrganizations {
     if (questions.length > 0) followed.follower.questions(questions);
   }
 
-  /** Every 200 ms while there are any. */
+  /** Called every 200 ms while there are any. */
   sweep(): void {
     this.timer?.cancel();
     this.timer = this.followed.size === 0 ? null : this.clock.after(LOOK_EVERY_MS, () => this.sweep());
@@ -110,7 +110,7 @@ export class FollowedOrganizations {
   private look(followed: Followed): void {
     const sinceMs = this.clock.monotonicMs() - followed.toldAtMs;
     if (!isWhole(followed)) {
-      // A shard on its way between two nodes belongs to none for a moment; one of a node not known here does for long.
+      // A shard that moves between two nodes belongs to none for a moment; a shard of a node unknown here, for longer.
       followed.doubtful = followed.begun;
       if (sinceMs >= (followed.begun ? MISSED_EVERY_MS : BEGIN_MS)) this.tellMissed(followed);
       return;
@@ -129,7 +129,7 @@ export class FollowedOrganizations {
   }
 }
 
-/** All shards belong to nodes that push. */
+/** Reports whether all shards belong to nodes that push. */
 function isWhole({ pushing }: Followed): boolean {
   let owned = 0;
   let all = 0;

@@ -9,7 +9,7 @@ import { InputFiles } from './input-files.ts';
 
 const PART_BYTES = 64 * 1024;
 const PARTS = 256;
-/** The connection's window of 1 MiB, and what the kernel holds of a connection on loopback. */
+/** The connection's window of 1 MiB, and the bytes of a loopback connection that the kernel buffers. */
 const AHEAD_BYTES_MAX = (PARTS * PART_BYTES) / 2;
 
 test('the parts of a file wait at their sender until the node reads them', async () => {

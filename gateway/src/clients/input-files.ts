@@ -1,4 +1,4 @@
-// The files that callers send for the inputs of runs: passed on to a run-scheduler node as they come.
+// Forwards the files that callers send for the inputs of runs to a run-scheduler node as they arrive.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { FileId, OrgId } from '@methods/base/ids';
@@ -12,7 +12,7 @@ import {
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 
-/** A sender may be slow; a node that is gone is noticed long before. */
+/** A sender may be slow; a dead node is noticed long before this. */
 const PUT_MS = 1_800_000;
 const CALL_MS = 5_000;
 const CHUNK_BYTES = 64 * 1024;
@@ -44,7 +44,7 @@ export class InputFiles implements Stoppable {
     return { file: stored, replayed };
   }
 
-  /** Those that their owner may name now. @throws ServiceError */
+  /** Returns the files that their owner may name now. @throws ServiceError */
   async find({ orgId, owner }: FileOwner, fileIds: readonly FileId[]): Promise<readonly InputFile[]> {
     const request = { orgId, owner, fileIds: [...fileIds] };
     return (await this.anywhere((client) => client.findFiles(request, { timeoutMs: CALL_MS }))).files;
@@ -59,7 +59,7 @@ export class InputFiles implements Stoppable {
     for (const client of this.clients) client.close();
   }
 
-  /** A node that answers: once the body flows it is too late for another one. */
+  /** Returns a node that answers: once the body flows it is too late for another one. */
   private reachable({ orgId, owner }: FileOwner): Promise<Client<typeof RunSchedulerService>> {
     return this.anywhere(async (client) => {
       await client.findFiles({ orgId, owner, fileIds: [] }, { timeoutMs: CALL_MS });

@@ -5,7 +5,7 @@ import { KeyLookups } from './key-lookups.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Look-ups that the test ends. */
+/** Look-ups that the test completes. */
 function held() {
   let nowMs = 0;
   const lookups = new KeyLookups({ ...systemClock, monotonicMs: () => nowMs });
@@ -21,7 +21,7 @@ function held() {
   return { begun, look, passMs };
 }
 
-test('eight look-ups of an address are under way, and those of another address do not wait for the rest', async () => {
+test('eight look-ups of an address run at a time, and those of another address do not wait for the rest', async () => {
   const { begun, look } = held();
   const all = Array.from({ length: 100 }, () => look('a'));
   all.push(look('b'));
@@ -38,7 +38,7 @@ test('eight look-ups of an address are under way, and those of another address d
   assert.deepEqual(new Set(await Promise.all(all)), new Set(['key']));
 });
 
-test('a failed look-up passes its turn on; the 257th of an address is refused, but not those of other addresses', async () => {
+test('a failed look-up yields its turn; the 257th of an address is refused, but not those of other addresses', async () => {
   const { begun, look } = held();
   const all = Array.from({ length: 256 }, () => look('a').catch((error: Error) => error.message));
   await assert.rejects(look('a'), { code: 'rate_limited' });
@@ -51,7 +51,7 @@ test('a failed look-up passes its turn on; the 257th of an address is refused, b
   assert.equal(begun.length, 10);
 });
 
-test('while the registry stalls those that wait fail with the first, and do not take their turns', async () => {
+test('while the registry stalls, waiting look-ups fail with the first and do not take their turns', async () => {
   const { begun, look, passMs } = held();
   const codes = Array.from({ length: 50 }, () => look('a').catch((error: { code: string }) => error.code));
   await turn();

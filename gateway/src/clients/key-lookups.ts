@@ -1,13 +1,13 @@
-// The order in which keys that are not known yet are looked up: a few of an address at a time, and the next address's
-// turn before its further ones, so that hundreds of made-up keys do not take the registry and the gateway at once.
+// Orders the look-ups of unknown keys: a few of an address at a time, and other addresses before its further ones, so
+// that hundreds of made-up keys do not occupy the registry and the gateway at once.
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 
-/** Waiting or under way, by address. */
+/** Look-ups that wait or run, by address. */
 const PLACES = { placesMax: 2_048, perOrganizationMax: 256 };
-/** Every place can wait. */
+/** Every look-up may wait. */
 const WAITING = { small: PLACES.perOrganizationMax, large: 0, all: PLACES.placesMax, allBytes: 0 };
 const UNDER_WAY_MAX = 8;
 const UNDER_WAY_ALL_MAX = 64;
@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
 /** A wait for a stalled registry is no longer than one call of it. */
 const WAIT_MS_MAX = 3_000;
 
-/** `orgId` is the address. */
+/** `orgId` holds the address. */
 interface Lookup extends QueuedJob {
   readonly begin: () => void;
 }
@@ -28,7 +28,7 @@ export class KeyLookups {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @throws ServiceError rate_limited: the address shows too many; unavailable: its turn came too late */
+  /** @throws ServiceError rate_limited if the address sends too many; unavailable if its turn came too late */
   async run<T>(address: string, lookUp: () => Promise<T>): Promise<T> {
     const place = this.places.take(address);
     if (!place.ok) {

@@ -48,7 +48,7 @@ test('many uses of a key are reported once a minute, with the last time', async 
   assert.equal(calls.length, 1, 'nothing is left to report');
 });
 
-test('uses that the registry does not take are reported later, also at the stop', async () => {
+test('uses that the registry refuses are reported later, and also at the stop', async () => {
   const { uses, calls, setAway } = fixture();
   for (let n = 0; n < KEY_USES_MAX_A_CALL + 1; n++) uses.used('org_a', `key_${n}`);
   setAway(true);

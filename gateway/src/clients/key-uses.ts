@@ -1,5 +1,5 @@
-// When each key was last used: kept in memory and reported to the registry once a minute, because people need no finer
-// time and a write a request costs too much.
+// Records when each key was last used: kept in memory and reported to the registry once a minute, since people need no
+// finer time and a write for each request costs too much.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { KeyId, OrgId } from '@methods/base/ids';
@@ -16,7 +16,7 @@ export interface KeyUse {
 export interface KeyUsesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes at most `KEY_USES_MAX_A_CALL`. A repeat is harmless: the latest use counts. */
+  /** Stores at most `KEY_USES_MAX_A_CALL`. A repeat is harmless: the latest use counts. */
   readonly note: (uses: readonly KeyUse[]) => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class KeyUses implements Stoppable {
     });
   }
 
-  /** When the process stops, the rest is reported, if the registry takes it. */
+  /** When the process stops, reports the rest if the registry accepts it. */
   async stop(): Promise<void> {
     this.timer?.cancel();
     this.timer = null;

@@ -18,7 +18,7 @@ function start(gateway: Gateway, inputsJson: string, orgId = gateway.orgId) {
   return gateway.scheduler.startRun(request, 'req_1', null, here);
 }
 
-test('a call that no message can carry fails on its own: no stream ends, and calls beside it are done', async () => {
+test('a call that no message can carry fails by itself: no stream ends, and the calls beside it complete', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const calls = Array.from({ length: 20 }, (_, i) => start(gateway, i % 10 === 3 ? 'x'.repeat(5 * MIB) : '{}'));
   const outcomes = await Promise.allSettled(calls);
@@ -32,7 +32,7 @@ test('a call that no message can carry fails on its own: no stream ends, and cal
   assert.equal(gateway.book.runs.size, 18);
 });
 
-/** The node ends its stream over a start with these inputs. */
+/** Makes the node end its stream when it gets a start with these inputs. */
 function poisoned(error: ServiceError) {
   return ({ item }: GatewayItem) => (item.case === 'start' && item.value.inputsJson === 'poison' ? error : null);
 }
@@ -45,7 +45,7 @@ test('a call whose content ended its stream is not sent to another node', async 
   assert.equal(asked, 1);
 });
 
-test('a call that two nodes died with is not tried on a third', async () => {
+test('a call during which two nodes died is not sent to a third', async () => {
   await using gateway = await gatewayFixture({ nodes: 3 });
   for (const node of gateway.nodes) node.endsStreamOver = poisoned(new ServiceError('unavailable'));
   await assert.rejects(start(gateway, 'poison'), { code: 'unavailable' });

@@ -15,7 +15,7 @@ export class LinkCalls implements Stoppable {
     this.links = rpcClient(LinkService, address);
   }
 
-  /** Null: no link has this token. @throws ServiceError unavailable */
+  /** Returns null if no link has this token. @throws ServiceError unavailable */
   async open(token: string): Promise<AnswerLink | null> {
     try {
       const { link } = await this.links.openLink({ tokenSha256: opaqueTokenSha256(token) }, { timeoutMs: CALL_MS });
@@ -26,7 +26,7 @@ export class LinkCalls implements Stoppable {
     }
   }
 
-  /** After the run has accepted the link's answer. @throws ServiceError unavailable */
+  /** Called after the run has accepted the link's answer. @throws ServiceError unavailable */
   async use(token: string): Promise<void> {
     await this.links.useLink({ tokenSha256: opaqueTokenSha256(token) }, { timeoutMs: CALL_MS });
   }

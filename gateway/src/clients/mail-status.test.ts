@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mailStatus } from './mail-status.ts';
 
-test('the notifier is asked once in half a minute, and one that is unavailable again', async () => {
+test('the notifier is asked once in half a minute, and an unavailable one is asked again', async () => {
   let nowMs = 0;
   let asked = 0;
   const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs, after: () => ({ cancel() {} }) };

@@ -1,4 +1,5 @@
-// Whether questions are mailed to people, as the notifier says: asked for once in half a minute, however many want to know.
+// Returns whether questions are mailed to people, as the notifier reports: asked once in half a minute, for any number
+// of callers.
 import type { Clock } from '@methods/base/clock';
 import type { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
 import type { Client } from '@methods/rpc/client';
@@ -6,7 +7,7 @@ import type { Client } from '@methods/rpc/client';
 const FRESH_MS = 30_000;
 const CALL_MS = 1_000;
 
-/** Null: there is no notifier, it is unavailable, or it is of the release before. */
+/** Null: there is no notifier, or it is unavailable or of the previous release. */
 export function mailStatus(
   calls: Pick<Client<typeof NotifierService>, 'getMailStatus'> | null,
   clock: Clock,

@@ -35,9 +35,9 @@ const MIB = 1024 * 1024;
 
 export class MethodRegistry implements Stoppable {
   private readonly client: Client<typeof MethodRegistryService>;
-  // By the hex hash of the key, which is also how events name it; the key itself is kept nowhere. Null: revoked.
+  // By the hex hash of the key, which events use as well; the key itself is not stored. Null: revoked.
   private readonly callers: AgedCache<Caller | null>;
-  // Apart from the others, so that a flood of made-up keys evicts no real one.
+  // Separate, so that a flood of made-up keys evicts no real one.
   private readonly unknownKeys: LRUCache<string, true>;
   private readonly lookups: KeyLookups;
   private readonly published: AgedCache<VersionId | ''>;
@@ -69,14 +69,14 @@ export class MethodRegistry implements Stoppable {
   }
 
   /**
-   * The owner of this key (`sk_<auth part>`), or null for an unknown key. @throws ServiceError rate_limited if the
-   * address sends too many keys at a time that must be looked up
+   * Returns the owner of this key (`sk_<auth part>`), or null for an unknown key. @throws ServiceError rate_limited if
+   * the address sends too many unknown keys at a time
    */
   callerOf(authPart: string, address: string): Caller | null | Promise<Caller | null> {
     const hash = authSha256(authPart);
     const name = hash.toString('hex');
     if (this.unknownKeys.has(name)) return null;
-    // A key in use is looked up again, independent of other keys from the same address.
+    // A key in use is looked up again, regardless of other keys from the same address.
     const counted = this.callers.has(name) ? null : address;
     const caller = this.callers.get(name, () => this.lookUpKey(hash, counted));
     if (caller instanceof Promise) return caller.then((found) => this.noted(name, found));
@@ -84,7 +84,7 @@ export class MethodRegistry implements Stoppable {
   }
 
   /**
-   * The version a start names: `published` or a version id. `methodId` is bare.
+   * Returns the version that a start names: `published` or a version id. `methodId` is bare.
    * @throws not_found, not_published
    */
   versionToStart(
@@ -98,7 +98,7 @@ export class MethodRegistry implements Stoppable {
     return published.then((versionId) => this.publishedOr(orgId, methodId, versionId));
   }
 
-  /** A saved version; it never changes. @throws not_found */
+  /** Returns a saved version, which never changes. @throws not_found */
   version(orgId: OrgId, methodId: MethodId, versionId: VersionId): MethodVersion | Promise<MethodVersion> {
     return this.versions.get(`${orgId}/${methodId}/${versionId}`, () => this.loadVersion(orgId, methodId, versionId));
   }
@@ -113,7 +113,7 @@ export class MethodRegistry implements Stoppable {
     }
   }
 
-  /** Events may have been missed: ask again before the next use. */
+  /** Events may have been missed: entries are fetched again before their next use. */
   onEventsMissed(): void {
     this.callers.expireAll();
     this.published.expireAll();
@@ -124,7 +124,7 @@ export class MethodRegistry implements Stoppable {
     await this.client.noteKeyUse({ uses: [...uses] }, { timeoutMs: CALL_MS });
   }
 
-  /** Whether the registry answers at all. */
+  /** Reports whether the registry responds. */
   async answers(): Promise<boolean> {
     try {
       await this.client.resolveServiceKey({ authSha256: new Uint8Array(32) }, { timeoutMs: PROBE_MS });
@@ -168,7 +168,7 @@ export class MethodRegistry implements Stoppable {
     }
   }
 
-  // Empty: none is published.
+  // Returns an empty id if none is published.
   private async publishedVersion(orgId: OrgId, methodId: MethodId): Promise<VersionId | ''> {
     const { method } = await this.client.getMethod({ orgId, methodId }, { timeoutMs: CALL_MS });
     return method?.publishedVersion ?? '';

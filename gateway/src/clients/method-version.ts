@@ -1,4 +1,4 @@
-// A saved version as the gateway needs it: which steps it has and which inputs it takes.
+// A saved version with what the gateway needs: its steps and its inputs.
 import type { OrgId, VersionId } from '@methods/base/ids';
 import { compileCheck, TURN_EFFORT, type ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
@@ -10,10 +10,10 @@ import type { DeclaredStep } from '../views/step-view.ts';
 
 export interface MethodVersion {
   readonly versionId: VersionId;
-  /** Null for workflow/1: it is kept and shown, but has to be rewritten before it can run. */
+  /** Null for workflow/1: it is stored and shown, but must be rewritten before it can run. */
   readonly startable: StartableVersion | null;
   readonly steps: readonly DeclaredStep[];
-  /** Estimated memory of all this. */
+  /** Estimated memory of the whole object. */
   readonly bytes: number;
 }
 
@@ -21,24 +21,24 @@ export interface StartableVersion {
   readonly inputSchema: JsonSchema;
   /** Some input may be a file. */
   readonly takesFiles: boolean;
-  /** Checks inputs and fills defaults in, within a turn of the event loop. */
+  /** Checks inputs and fills in defaults, within a turn of the event loop. */
   readonly checkInputs: (inputs: JsonValue) => ValueCheck;
-  /** The method's `require` that checked inputs do not meet, by its sentences. */
+  /** Returns the sentences of the `require` checks that the inputs do not meet. */
   readonly unmet: Unmet;
-  /** Features that its worker must have. */
+  /** Features that a worker must have. */
   readonly needs: readonly string[];
-  /** Something may be left to do once a step has failed. */
+  /** A failed step may leave cleanup to do. */
   readonly cleansUp: boolean;
   readonly onlyComputes: boolean;
 }
 
 type Unmet = (inputs: JsonObject) => readonly string[] | Promise<readonly string[]>;
 
-// Compiled schemas and expressions are a multiple of the source they come from.
+// Compiled schemas and expressions take a multiple of the size of their source.
 const BYTES_PER_SOURCE_BYTE = 20;
 const BYTES_AT_LEAST = 20_000;
 
-/** @throws ServiceError invalid_method, rate_limited, unavailable: of a source that is long. */
+/** @throws ServiceError invalid_method, rate_limited, unavailable for a long source. */
 export async function methodVersion(
   orgId: OrgId,
   { versionId, schemaVersion, sha256, source }: Version,

@@ -1,5 +1,5 @@
-// The methods that an organization offers to agents, as the registry describes them: fetched when a client asks, and kept
-// until they change.
+// The methods that an organization offers to agents, as the registry describes them: fetched when a client asks, and
+// cached until they change.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -22,7 +22,7 @@ export class OfferedMethods implements RegistryChangeListener {
     this.known = new AgedCache({ clock, bytesMax: 64 * MIB, ageMsOf: () => AGE_MS, bytesOf });
   }
 
-  /** Those that can be called, by method id. A promise only if the registry has to be asked. */
+  /** Returns the callable ones, by method id. A promise only if the registry must be asked. */
   of(orgId: OrgId): readonly OfferedMethod[] | Promise<readonly OfferedMethod[]> {
     return this.known.get(orgId, async () => {
       const { methods } = await this.calls.methods.listOfferedMethods({ orgId }, { timeoutMs: CALL_MS });

@@ -1,5 +1,5 @@
-// The members of organizations: those that a change names are asked for each time; all of them, for comparing rules with
-// the people there are, are kept for at most 30 s.
+// The members of organizations. Members that a change names are fetched each time; all members, needed to compare rules
+// with the people there are, are cached for at most 30 s.
 
 import { create } from '@bufbuild/protobuf';
 import { isRole, type Role } from '@methods/auth/caller';
@@ -37,12 +37,12 @@ export class OrganizationMembers implements RegistryChangeListener {
     this.known = new AgedCache<People>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf });
   }
 
-  /** All who have access; null: too many to count. */
+  /** Returns all who have access; null: too many to count. */
   of(orgId: OrgId): People | Promise<People> {
     return this.known.get(orgId, () => this.all(orgId));
   }
 
-  /** The member with this id or verified address, who has access; null: there is none. */
+  /** Returns the member with this id or verified address who has access; null: there is none. */
   async find(orgId: OrgId, who: string): Promise<Actor | null> {
     const userId = isId('usr', who) ? who : await this.idOf(orgId, who);
     if (userId === null) return null;
@@ -67,7 +67,7 @@ export class OrganizationMembers implements RegistryChangeListener {
     if (!address.includes('@')) return null;
     const named = { orgId, methodId: NO_METHOD, to: [address] };
     const { recipients } = await this.calls.accounts.listRecipients(named, { timeoutMs: CALL_MS });
-    // An address of no member has no id.
+    // An address without a member has no id.
     return recipients[0]?.userId || null;
   }
 
@@ -86,7 +86,7 @@ export class OrganizationMembers implements RegistryChangeListener {
   }
 }
 
-/** People are found for any method. */
+/** The result is the same for any method. */
 const NO_METHOD = '0'.repeat(26) as MethodId;
 
 function counted(member: Member, role: Role): CountedMember {

@@ -1,6 +1,6 @@
-// The organizations' settings for their runs, fetched once and kept for at most 30 s, so that a start costs no look-up.
-// A change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while
-// the registry is unavailable.
+// The organizations' settings for their runs, fetched once and cached for at most 30 s, so that a start costs no
+// look-up. The bus announces a change, which drops the cached settings at once; otherwise the last known ones stay
+// valid while the registry is unavailable.
 import { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -16,9 +16,9 @@ export interface Settings {
   readonly contentOnDevices: boolean;
   /** How long finished runs are kept, 1 to 3650. */
   readonly retentionDays: number;
-  /** Host names webhooks may go to, `*.example.com` for all below it; empty: any. */
+  /** Host names that webhooks may use, `*.example.com` for all names below it; empty: any. */
   readonly webhookHosts: readonly string[];
-  /** IANA name of the zone in which people see times. */
+  /** IANA name of the time zone that people see. */
   readonly timeZone: string;
 }
 
@@ -38,7 +38,7 @@ export class OrganizationSettings implements RegistryChangeListener {
     this.known = new AgedCache<Settings>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf });
   }
 
-  /** A promise only if the registry has to be asked. */
+  /** A promise only if the registry must be asked. */
   of(orgId: OrgId): Settings | Promise<Settings> {
     return this.known.get(orgId, async () => {
       const { settings } = await this.calls.accounts.getSettings({ orgId }, { timeoutMs: CALL_MS });
@@ -46,7 +46,7 @@ export class OrganizationSettings implements RegistryChangeListener {
     });
   }
 
-  /** This gateway's own change counts from its reply on, even if the message is lost. */
+  /** This gateway's own change is valid from its reply on, even if the message is lost. */
   changed(orgId: OrgId, settings: Settings): void {
     this.known.put(orgId, settings);
   }
@@ -64,6 +64,6 @@ export class OrganizationSettings implements RegistryChangeListener {
 export function settingsOf(message: SettingsMessage | undefined): Settings {
   if (!message) throw new ServiceError('internal', undefined, { cause: new Error('a reply without settings') });
   const { contentOnDevices, retentionDays, webhookHosts, timeZone } = message;
-  // A registry of the release before knows no zone.
+  // A registry of the previous release has no zone.
   return { contentOnDevices, retentionDays, webhookHosts, timeZone: timeZone || 'UTC' };
 }

@@ -35,7 +35,7 @@ function finishedRun(resultJson = '{}'): RunView {
   return book.succeed(run.runId, resultJson);
 }
 
-test('a pushed run is read by the organization that started it, whichever came first', () => {
+test('a pushed run is read by the organization that started it, in either order of push and reply', () => {
   const { pushed } = pushedRuns();
   const [before, after, nobodys] = [finishedRun(), finishedRun(), finishedRun()];
   pushed.belongs('org_a', before.runId);
@@ -72,7 +72,7 @@ test('runs are kept for half a minute', () => {
   assert.equal(pushed.bytes, 0);
 });
 
-test('large results of unclaimed runs stay within a share, the oldest go', () => {
+test('large results of unclaimed runs stay within a share, and the oldest are evicted', () => {
   const { pushed } = pushedRuns();
   const result = `"${'x'.repeat(1024 * 1024)}"`;
   const runs = Array.from({ length: 40 }, () => finishedRun(result));
@@ -82,7 +82,7 @@ test('large results of unclaimed runs stay within a share, the oldest go', () =>
   assert.ok(pushed.latest(runs.at(-1)?.runId ?? 'run_none'));
 });
 
-test('one organization fills its share and drops no run of another', () => {
+test('an organization that fills its share evicts no run of another', () => {
   const { pushed } = pushedRuns();
   const theirs = finishedRun();
   pushed.read(theirs, 'org_b');
@@ -92,7 +92,7 @@ test('one organization fills its share and drops no run of another', () => {
   assert.equal(pushed.finished('org_b', theirs.runId), theirs);
 });
 
-test('a run is kept as quickly when many are kept and many have gone as when there are few', () => {
+test('keeping a run costs the same with many runs, kept or evicted, as with few', () => {
   const { pushed } = pushedRuns();
   const one = finishedRun();
   let next = 0;

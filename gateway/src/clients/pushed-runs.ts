@@ -1,6 +1,5 @@
-// Keeps for half a minute what the run-scheduler reported about runs with waiters here: the waiters get their run from
-// here, and so does a GET of a run that has finished. Bounded by bytes, of which no organization has more than its
-// share.
+// Keeps for half a minute the runs with waiters here that the run-scheduler reported: the waiters get their run from
+// here, and so does a GET of a finished run. Bounded by bytes, of which each organization has a share.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -11,8 +10,8 @@ const KEPT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 const BYTES_PER_ORGANIZATION_MAX = 16 * 1024 * 1024;
 /**
- * The share evicted beyond the excess: a search for the oldest passes over all that were evicted before, and must not
- * be made for each run.
+ * Evicts this share beyond the excess: a search for the oldest passes over all evicted before, and must not be made for
+ * each run.
  */
 const SLACK = 1 / 16;
 const OWNERS_MAX = 50_000;
@@ -27,7 +26,7 @@ interface Kept {
 export class PushedRuns {
   private readonly kept = new Map<RunId, Kept>();
   private keptBytes = 0;
-  /** By organization, oldest first; unclaimed ones are under the empty name. */
+  /** By organization, oldest first; unclaimed runs are under the empty name. */
   private readonly shares = new Map<OrgId | '', { readonly runIds: Set<RunId>; bytes: number }>();
   // A push does not name its organization; the caller's start or watch, which the scheduler has checked, does.
   private readonly owners = new Map<RunId, OrgId>();
@@ -38,7 +37,7 @@ export class PushedRuns {
     return this.keptBytes;
   }
 
-  /** A caller of this organization has been given this run by the scheduler. */
+  /** The scheduler has returned this run to a caller of this organization. */
   belongs(orgId: OrgId, runId: RunId): void {
     const known = this.kept.get(runId);
     if (known && known.orgId !== orgId) {
@@ -50,7 +49,7 @@ export class PushedRuns {
     if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as RunId);
   }
 
-  /** It has not finished since. */
+  /** Reports whether the run belongs to the organization and has not finished since. */
   isAwaited(orgId: OrgId, runId: RunId): boolean {
     return this.owners.get(runId) === orgId;
   }
@@ -64,19 +63,19 @@ export class PushedRuns {
     this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
 
-  /** The scheduler has given this run to a caller of this organization. */
+  /** The scheduler has returned this view to a caller of this organization. */
   read(run: RunView, orgId: OrgId): void {
     if (!isFinished(run) || this.finished(orgId, run.runId) !== null) return;
     this.drop(run.runId);
     this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
 
-  /** The latest state pushed, of any owner: only for a caller the scheduler has just given this run. */
+  /** Returns the latest pushed state, of any owner: only for a caller that just got this run from the scheduler. */
   latest(runId: RunId): RunView | null {
     return this.kept.get(runId)?.run ?? null;
   }
 
-  /** The run if it has finished and belongs to this organization. A finished run never changes. */
+  /** Returns the run if it has finished and belongs to this organization. A finished run never changes. */
   finished(orgId: OrgId, runId: RunId): RunView | null {
     const known = this.kept.get(runId);
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;

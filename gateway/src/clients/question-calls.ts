@@ -1,5 +1,5 @@
-// Calls to the run-schedulers about questions. Any node takes them, and every one may be repeated, so a call that one node
-// does not answer is made to the next.
+// Calls to the run-schedulers about questions. Any node serves them and each may be repeated, so a call that one node
+// does not answer goes to the next.
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';

@@ -1,5 +1,5 @@
-// Calls to the method registry whose replies are fetched each time: the objects that people and programs read and
-// change through the API. Replies cached for runs are in clients/method-registry.ts.
+// Calls to the method registry whose replies are not cached: the objects that people and programs read and change
+// through the API. Calls with cached replies are in clients/method-registry.ts.
 import type { Caller } from '@methods/auth/caller';
 import type { Stoppable } from '@methods/base/stoppable';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
@@ -14,13 +14,13 @@ const RECORD_AUDIT_MS = 3_000;
 
 /** The caller of a request as the registry records it with a change: the fields of `methods.registry.v1.Doer`. */
 export interface RequestDoer {
-  /** `system`: no caller with a credential. */
+  /** `system`: there is no caller with a credential. */
   readonly kind: Caller['kind'] | 'system';
   /** usr_, key_ or upl_; for system the name of the part. */
   readonly id: string;
   readonly ip: string;
   readonly requestId: string;
-  /** Name and version of the MCP client that it acts through; absent: none. */
+  /** Name and version of the MCP client that the doer uses; absent: none. */
   readonly client?: string;
 }
 
@@ -40,7 +40,7 @@ export class RegistryCalls implements Stoppable {
     this.runRecords = rpcClient(RunRecordService, address);
   }
 
-  /** All or none; a repeat is harmless. */
+  /** Records all lines or none; a repeat is harmless. */
   async recordAudit(lines: readonly AuditLine[]): Promise<void> {
     await this.accounts.recordAudit({ entries: [...lines] }, { timeoutMs: RECORD_AUDIT_MS });
   }

@@ -1,4 +1,4 @@
-// The files of runs, as any run-scheduler node streams them out of the database.
+// The files of runs, which any run-scheduler node streams from the database.
 import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
@@ -6,7 +6,7 @@ import { type InputFile, RunSchedulerService } from '@methods/proto/scheduler/v1
 import { type CallOptions, type Client, rpcClient } from '@methods/rpc/client';
 import { InputFiles } from './input-files.ts';
 
-/** A reader may be slow; a node that is gone is noticed long before. */
+/** A reader may be slow; a dead node is noticed long before this. */
 const STREAM_MS = 600_000;
 
 type SchedulerClient = Client<typeof RunSchedulerService>;
@@ -15,7 +15,7 @@ export class RunFiles implements Stoppable {
   private readonly clients: readonly SchedulerClient[];
   private turn = 0;
 
-  /** Those that callers send, for the inputs of runs. */
+  /** The files that callers send for the inputs of runs. */
   readonly sent: InputFiles;
 
   /** `host:port` of each node. */
@@ -25,15 +25,15 @@ export class RunFiles implements Stoppable {
   }
 
   /**
-   * The archive of a run's files, a gzip tar; null: it has saved none. Resolves once the first part is read, so that a
-   * refusal arrives before anything is sent. @throws ServiceError
+   * Returns the archive of a run's files, a gzip tar; null: it has saved none. Resolves once the first part is read, so
+   * that a refusal arrives before anything is sent. @throws ServiceError
    */
   async read(run: { orgId: OrgId; runId: RunId }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);
     return parts === null ? null : rest(parts.first.chunk, parts.more);
   }
 
-  /** A file that the inputs of a run name. @throws ServiceError `not_found` where they name no such file */
+  /** Returns a file that the inputs of a run name. @throws ServiceError `not_found` if they name no such file */
   async readInput(
     file: { orgId: OrgId; runId: RunId; fileId: FileId },
     signal: AbortSignal,
@@ -48,7 +48,7 @@ export class RunFiles implements Stoppable {
     for (const client of this.clients) client.close();
   }
 
-  /** The reply of the first node that answers; null: it is empty. */
+  /** Returns the reply of the first node that answers; null: it is empty. */
   private async begun<Message>(
     ask: (client: SchedulerClient, options: CallOptions) => AsyncIterable<Message>,
     signal: AbortSignal,
@@ -77,7 +77,7 @@ async function* rest(first: Uint8Array, parts: AsyncIterator<{ chunk: Uint8Array
     if (first.length > 0) yield first;
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) yield next.value.chunk;
   } finally {
-    // A reader that left early: the node must stop.
+    // The reader left early: the node must stop.
     await parts.return?.();
   }
 }

@@ -38,7 +38,7 @@ test('calls wait for a node to come back and then complete', async () => {
   assert.equal((await started).status, 201);
 });
 
-test('a node that accepts calls and never replies is passed over, its calls go elsewhere', async () => {
+test('a node that accepts calls and never replies is skipped, and its calls go to another', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const [frozen, other] = gateway.nodes;
   assert.ok(frozen && other);
@@ -68,7 +68,7 @@ test('a wait continues when the node that pushed for it is gone', async () => {
   assert.deepEqual((await waiting).body.result, { text: 'moved' });
 });
 
-test('a run that finished while no push could come is found by the next look', async () => {
+test('a run that finished while no push could arrive is found by the next watch', async () => {
   await using gateway = await gatewayFixture();
   const waiting = start(gateway, '?wait_ms=30000');
   await until(() => gateway.book.runs.size === 1);
@@ -84,7 +84,7 @@ test('starts go to nodes that own shards and are not draining', async () => {
   empty.shardsOwned = 0;
   draining.draining = true;
   for (const node of gateway.nodes) node.tellStatus();
-  // Each node has its own stream, so the gateway may hear from the good one first.
+  // Each node has its own stream, so the good one may connect first.
   await until(async () => {
     const before = good.count('start');
     await Promise.all(Array.from({ length: 6 }, () => start(gateway)));
@@ -104,13 +104,13 @@ test('with no node at all a request gets 503 with Retry-After at its deadline', 
   assert.ok(Number(headers.get('retry-after')) >= 1);
 });
 
-test('an answer whose question is unknown is not repeated when its node dies', async () => {
+test('an answer without a question id is not repeated when its node dies', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const { body } = await start(gateway);
   gateway.book.change(body.run_id, { status: RunStatus.RUNNING });
   const answering = gateway.ask('POST', `/v1/runs/${body.run_id}/answer`, { answer: {} });
   await until(() => gateway.nodes.some((node) => node.count('get') === 1));
-  // Nothing is open, so the answer goes without an id: the node refuses it, and no other is asked.
+  // No question is open, so the answer is sent without an id: the node refuses it, and no other node is asked.
   const { status } = await answering;
   assert.equal(status, 409);
   assert.equal(

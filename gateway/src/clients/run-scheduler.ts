@@ -1,4 +1,5 @@
-// The gateway's view of all run-scheduler nodes: start, read, answer and cancel runs, wait for them and follow them.
+// The gateway's view of all run-scheduler nodes: it starts, reads, answers and cancels runs, waits for them and follows
+// them.
 
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
@@ -37,7 +38,7 @@ export interface RunSchedulerOptions {
 
 export interface StartedRun {
   readonly run: RunView;
-  /** The key's first run, met again. */
+  /** The key is in use: this is its first run. */
   readonly replayed: boolean;
 }
 
@@ -52,7 +53,7 @@ export interface GivenAnswer {
 }
 
 interface AfterAnswer {
-  /** Its `afterQuestion` is the answered one. */
+  /** Its `afterQuestion` is the answered question. */
   readonly wait: WaitRequest | null;
   readonly caller: WaitingCaller;
   readonly answered: (run: RunView) => Promise<void> | null;
@@ -107,7 +108,7 @@ export class RunScheduler implements Stoppable {
     for (const node of this.nodes) node.start();
   }
 
-  /** Every wait, even a new one, gets the present run. Calls continue. */
+  /** Ends every wait, including new ones, with the present run. Calls continue. */
   endWaits(): void {
     this.watched.stop();
   }
@@ -120,12 +121,12 @@ export class RunScheduler implements Stoppable {
     this.sweeper.stop();
   }
 
-  /** A node says it is ready and takes new runs. */
+  /** Reports whether a node is ready and takes new runs. */
   get ready(): boolean {
     return this.nodes.some((node) => node.ready);
   }
 
-  /** With a `wait`, the run when it finishes or begins to wait, or at the latest when the time is up. */
+  /** With a `wait`, returns the run when it finishes or begins to wait, or when the time is up. */
   async startRun(
     start: StartRun,
     requestId: string,
@@ -139,7 +140,10 @@ export class RunScheduler implements Stoppable {
     });
   }
 
-  /** The key's run, or null when it has none. @throws idempotency_conflict for another request's key. */
+  /**
+   * Returns the run of a key, or null when it has none. @throws idempotency_conflict if the key belongs to another
+   * request.
+   */
   async lookupRun(
     lookup: LookupRun,
     requestId: string,
@@ -161,7 +165,7 @@ export class RunScheduler implements Stoppable {
     return this.watched.read(address);
   }
 
-  /** The run when it finishes or begins to wait, or at the latest when the time is up. */
+  /** Returns the run when it finishes or begins to wait, or when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const finished = this.pushed.finished(address.orgId, address.runId);
     if (finished) return finished;
@@ -173,12 +177,12 @@ export class RunScheduler implements Stoppable {
     );
   }
 
-  /** Every change from now on, a burst of them as one. The follower may be called before this resolves. */
+  /** Reports every change from now on, a burst of them as one. The follower may be called before this resolves. */
   followRun(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
     return this.watched.follow(address, follower);
   }
 
-  /** The start of a run, as another start; its hash and digest are yet to be filled in. */
+  /** Returns the start of a run, as another start; its hash and digest are not filled in. */
   async startOf({ orgId, runId, requestId }: RunAddress): Promise<StartRun> {
     const value = { $typeName: 'methods.scheduler.v1.GetStart' as const, orgId, runId };
     const { item } = await this.call({ case: 'getStart', value }, { requestId, repeatable: true });
@@ -213,7 +217,7 @@ export class RunScheduler implements Stoppable {
         return { run, watched, node: reply.node };
       };
       if (wait === null) return (await answer()).run;
-      // Held before it is asked for: the push may be here before the reply.
+      // Held before it is requested: the push may arrive before the reply.
       return this.watched.held(address, async (waited) => {
         const { run, watched, node } = await answer();
         const past = { ...wait, afterQuestion: stamped === '' ? null : stamped };
@@ -231,7 +235,7 @@ export class RunScheduler implements Stoppable {
     return runOf(replied(await this.call({ case: 'cancel', value }, { requestId, repeatable: true })));
   }
 
-  /** Newest first; the runs without steps and content. @throws invalid_request for a cursor of another list */
+  /** Newest first, without steps and content. @throws invalid_request for a cursor of another list */
   async listRuns(list: ListRuns, requestId: string): Promise<RunPage> {
     const { item } = await this.call({ case: 'list', value: list }, { requestId, repeatable: true });
     if (item.case !== 'page') throw otherReply();
@@ -252,11 +256,11 @@ export class RunScheduler implements Stoppable {
     const run = runOf(reply);
     const { replayed } = reply;
     if (wait === null) return { run, replayed };
-    // A run that waits already, too: its caller usually waits for what follows the answer.
+    // Even if the run is waiting: its caller usually waits for what follows the answer.
     if (!isFinished(run)) this.pushed.belongs(orgId, run.runId);
     if (endsWait(run, wait.afterQuestion)) return { run, replayed };
     return this.watched.held({ runId: run.runId, orgId, requestId }, async (waited) => {
-      // A fresh run is pushed by the node that took it; an older one has to be watched.
+      // The node that took a new run pushes it; an older run must be watched.
       if (replayed) waited.source ??= call.node;
       else this.watched.toldBy(waited, call.node);
       this.watched.see(waited, run);
@@ -278,7 +282,7 @@ export class RunScheduler implements Stoppable {
     this.watched.offer(item.item.value);
   }
 
-  /** A wait begins with a call, so nothing becomes overdue while there is neither a call, a wait nor a kept view. */
+  /** A wait begins with a call, so nothing becomes overdue while there is no call, no wait and no cached view. */
   private sweep(): boolean {
     this.calls.sweep();
     this.watched.sweep();

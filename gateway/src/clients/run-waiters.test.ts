@@ -7,7 +7,7 @@ import { RunWaiters } from './run-waiters.ts';
 
 const caller = (id: string) => ({ id, gone: false, onGone: () => () => {} });
 
-test('an organization has a bounded number of waiting requests, and they keep no other from waiting', () => {
+test('an organization has a bounded number of waiting requests, and they block no others', () => {
   const waiters = new RunWaiters(systemClock, () => {}, { placesMax: 40, perOrganizationMax: 10 });
   const leaves = Array.from({ length: 10 }, (_, i) => waiters.enter('org_a', caller(`key_${i}`)));
   assert.throws(() => waiters.enter('org_a', caller('key_11')), {
@@ -50,7 +50,7 @@ test('a run that ended its wait by finishing costs the node no further message',
   );
 });
 
-test('an answer asks for the next rest where a caller waited for the run here, and not for a run that has it by then', async () => {
+test('an answer requests the next rest if a caller waited for the run here, and not for a run that has it by then', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -71,7 +71,7 @@ test('an answer asks for the next rest where a caller waited for the run here, a
     [false, true, false],
   );
   node.push(gateway.book.succeed(awaited as RunId, '{}'));
-  // Its reply comes after the push.
+  // Its reply arrives after the push.
   await gateway.ask('GET', `/v1/runs/${other}`);
   const calls = node.received.length;
   const { body } = await gateway.ask('GET', `/v1/runs/${awaited}?wait_ms=10000`);

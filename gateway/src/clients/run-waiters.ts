@@ -1,6 +1,6 @@
-// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in
-// case pushes stop (their node died, froze or lost the run's shard) the run is watched again, at once when its node is
-// lost and every few seconds anyway.
+// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view. In
+// case pushes stop (their node died, froze or lost the run's shard), the run is watched again, at once when its node is
+// lost and otherwise every few seconds.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -18,42 +18,42 @@ export interface WaitRequest {
 
 /** The waiting request: its connection may end before the wait does. */
 export interface WaitingCaller {
-  /** key_ or usr_: the caller within the organization that the wait counts for. */
+  /** key_ or usr_: the caller within the organization for which the wait counts. */
   readonly id: string;
   readonly gone: boolean;
   /** Returns a function that removes the listener. */
   onGone(listener: () => void): () => void;
 }
 
-/** Sees every state of a run that comes here, each newer than the one before. */
+/** Gets every state of a run that arrives here, each newer than the one before. */
 export interface RunFollower {
   changed(run: RunView): void;
-  /** No more will come: the process stops. */
+  /** No more states follow: the process stops. */
   end(): void;
 }
 
-/** Whether a run is what the request waits for. */
+/** Reports whether the request waits for this state of the run. */
 export function endsWait(run: RunView, afterQuestion: string | null): boolean {
   return isFinished(run) || (run.status === RunStatus.WAITING && run.question?.id !== afterQuestion);
 }
 
-/** One run that requests of this gateway wait for. */
+/** A run for which requests of this gateway wait. */
 export interface WaitedRun {
   readonly runId: RunId;
   readonly orgId: OrgId;
   readonly requestId: string;
   /** The newest state seen; null before the first. */
   latest: RunView | null;
-  /** Requests that hold it. */
+  /** The number of requests that hold it. */
   holds: number;
   readonly waits: Set<Wait>;
-  /** While there are any, every change is asked for. */
+  /** While there are any, every change is requested. */
   readonly followers: Set<RunFollower>;
   /** Nodes asked to watch it. */
   readonly watchedOn: Set<SchedulerNode>;
-  /** Nodes that took its start or an answer; they push its next rest unasked. */
+  /** Nodes that took its start or an answer; they push its next rest without a request. */
   readonly toldBy: Set<SchedulerNode>;
-  /** Where pushes come from; null: from nowhere. */
+  /** The node that pushes; null: none does. */
   source: SchedulerNode | null;
   /** Monotonic ms. */
   watchAgainAtMs: number;
@@ -92,10 +92,10 @@ export class RunWaiters {
     return place.leave;
   }
 
-  /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
+  /** Holds the run so that views offered from now on are kept; call `release` once for each hold. */
   hold(orgId: OrgId, runId: RunId, requestId: string): WaitedRun {
     let run = this.runs.get(runId);
-    // Another organization cannot know the id; if it guesses it, it gets a separate record that no run is offered to.
+    // Another organization cannot know the id. If it guesses it, it gets a separate record, to which no run is offered.
     if (!run || run.orgId !== orgId) {
       const watchAgainAtMs = this.clock.monotonicMs() + WATCH_AGAIN_MS;
       run = {
@@ -121,13 +121,13 @@ export class RunWaiters {
     run.holds--;
     if (run.holds > 0) return;
     for (const node of run.watchedOn) node.unwatch(run.runId);
-    // The node has reported that the run finished, and forgets it by itself.
+    // The node has reported that the run finished, and forgets it without a request.
     const finished = run.latest !== null && isFinished(run.latest);
     if (!finished) for (const node of run.toldBy) if (!run.watchedOn.has(node)) node.unwatch(run.runId);
     if (this.runs.get(run.runId) === run) this.runs.delete(run.runId);
   }
 
-  /** The view that ends the wait, or null when the time is up, the caller is gone or the process stops. */
+  /** Returns the view that ends the wait, or null when the time is up, the caller is gone or the process stops. */
   wait(run: WaitedRun, { waitMs, afterQuestion }: WaitRequest, caller: WaitingCaller): Promise<RunView | null> {
     return new Promise((resolve) => {
       if (run.latest && endsWait(run.latest, afterQuestion)) return resolve(run.latest);
@@ -149,14 +149,14 @@ export class RunWaiters {
     });
   }
 
-  /** While the run is held. Returns a function that ends it. */
+  /** Follows the run while it is held. Returns a function that ends it. */
   follow(run: WaitedRun, follower: RunFollower): () => void {
     run.followers.add(follower);
     if (this.stopping) follower.end();
     return () => run.followers.delete(follower);
   }
 
-  /** A state of a run, pushed or read. Older ones than known are ignored: reads never go back. */
+  /** Handles a state of a run, pushed or read. States older than the known one are ignored, so reads never go back. */
   offer(view: RunView): void {
     const run = this.runs.get(view.runId);
     if (run) this.see(run, view);
@@ -177,7 +177,7 @@ export class RunWaiters {
     }
   }
 
-  /** Runs that are held. */
+  /** The number of runs that are held. */
   get size(): number {
     return this.runs.size;
   }
@@ -190,13 +190,13 @@ export class RunWaiters {
     }
   }
 
-  /** The watch failed. */
+  /** The watch failed: it is repeated soon. */
   watchSoon(run: WaitedRun): void {
     run.source = null;
     run.watchAgainAtMs = this.clock.monotonicMs() + WATCH_RETRY_MS;
   }
 
-  /** Every wait ends with the present state. */
+  /** Ends every wait with the present state. */
   stop(): void {
     this.stopping = true;
     for (const run of this.runs.values()) {

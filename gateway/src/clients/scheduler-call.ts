@@ -4,14 +4,14 @@ import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service
 import type { NodeCall, SchedulerNode } from './scheduler-node.ts';
 
 export interface SchedulerCall extends NodeCall {
-  /** May be sent to another node while its fate on the first is unknown. */
+  /** May be sent to another node while its outcome on the first is unknown. */
   readonly repeatable: boolean;
-  /** Nodes it was sent to that have not refused or lost it, then those that refused it. */
+  /** Nodes that got the call and have neither refused nor lost it, then those that refused it. */
   readonly sentTo: Set<SchedulerNode>;
   readonly refusedBy: Set<SchedulerNode>;
-  /** Nodes whose stream ended during the call. */
+  /** The number of nodes whose stream ended during the call. */
   lostWith: number;
-  /** Gives back its share of calls. */
+  /** Releases its share of calls. */
   readonly leave: () => void;
   readonly resolve: (reply: CallReply) => void;
   readonly reject: (error: ServiceError) => void;
@@ -21,6 +21,6 @@ export type ReplyItem = Extract<NodeItem['item'], { readonly case: 'run' | 'page
 
 export interface CallReply {
   readonly item: ReplyItem;
-  /** The node that replied: pushes about a run started or watched by this call come from there. */
+  /** The node that replied. It pushes the run that this call started or watches. */
   readonly node: SchedulerNode;
 }

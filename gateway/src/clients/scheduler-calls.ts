@@ -1,6 +1,6 @@
-// Carries calls to a run-scheduler node that can answer: picks the node, repeats on another when one dies or freezes,
-// gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the gateway's own,
-// makes the second one find the first one's run.
+// Sends calls to a run-scheduler node that can answer: picks the node, repeats a call on another node when one dies or
+// freezes, and gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the
+// gateway's own, makes the second one find the run of the first.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -15,21 +15,21 @@ import type { CallItem, SchedulerNode } from './scheduler-node.ts';
 export interface CallOptions {
   readonly requestId: string;
   readonly repeatable: boolean;
-  /** Of a start: no caller waits for the run. */
+  /** For a start: no caller waits for the run. */
   readonly unwatched?: boolean;
   /** Default 5 s. */
   readonly timeoutMs?: number;
 }
 
 const CALL_MS = 5_000;
-/** A node that owes an answer for longer, while another does not, counts as frozen. */
+/** A node counts as frozen when it owes an answer for longer while another node does not. */
 const SILENCE_MS_MAX = 1_500;
 const CALLS = { placesMax: 50_000, perOrganizationMax: 10_000 };
-/** For larger calls, so that those of one organization do not fill the streams that all share. */
+/** For larger calls, so that one organization does not fill the streams that all share. */
 const BYTES = { placesMax: 48 * 1024 * 1024, perOrganizationMax: 16 * 1024 * 1024 };
 const SMALL_BYTES = 16 * 1024;
 const CALL_ID_MAX = 0xffff_ffff;
-/** A call during which two nodes died is not tried on a third: it may be the cause. */
+/** A call during which two nodes died is not sent to a third: it may be the cause. */
 const LOST_WITH_MAX = 2;
 
 export class SchedulerCalls {
@@ -42,7 +42,7 @@ export class SchedulerCalls {
 
   constructor(
     private readonly clock: Clock,
-    /** Called with each call: `sweep` is due while there are any. */
+    /** Called with each call: `sweep` must run while there are any. */
     private readonly called: () => void,
   ) {}
 
@@ -55,8 +55,8 @@ export class SchedulerCalls {
   }
 
   /**
-   * The reply, or the node's refusal as ServiceError. `unavailable`: no node answered in time; a repeatable call may
-   * or may not have been done, any other likewise.
+   * Returns the reply, or throws the node's refusal as ServiceError. `unavailable`: no node answered in time; the call
+   * may or may not have been done.
    */
   call(item: CallItem, options: CallOptions): Promise<CallReply> {
     const { requestId, repeatable, unwatched = false, timeoutMs = CALL_MS } = options;
@@ -96,7 +96,7 @@ export class SchedulerCalls {
 
   onItem(node: SchedulerNode, { callId, item }: NodeItem): void {
     const call = this.calls.get(callId);
-    // Settled by another node, or by its deadline.
+    // Another node has settled the call, or its deadline has.
     if (!call) return;
     if (item.case === 'run' || item.case === 'page' || item.case === 'start') {
       this.settle(call);
@@ -110,13 +110,13 @@ export class SchedulerCalls {
     for (const call of this.calls.values()) if (call.sentTo.size === 0) this.place(call);
   }
 
-  /** No node can be sent this call. */
+  /** The call cannot be sent to any node. */
   onUnsendable(callId: number, error: ServiceError): void {
     const call = this.calls.get(callId);
     if (call) this.fail(call, error);
   }
 
-  /** `refused`: the content of a call ended the stream, and that call must not end another stream. */
+  /** `refused`: the content of a call ended the stream, and that call must not end another one. */
   onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void {
     for (const id of callIds) {
       const call = this.calls.get(id);
@@ -129,7 +129,10 @@ export class SchedulerCalls {
     }
   }
 
-  /** Ends overdue calls and sends what a silent node owes to another one. Called every 100 ms while there are any. */
+  /**
+   * Ends overdue calls and sends the calls that a silent node owes to another one. Called every 100 ms while there are
+   * any.
+   */
   sweep(): void {
     const nowMs = this.clock.monotonicMs();
     for (const call of this.calls.values()) {
@@ -154,13 +157,13 @@ export class SchedulerCalls {
     call.sentTo.delete(node);
     call.refusedBy.add(node);
     const elsewhere = error.code === 'unavailable' || error.code === 'wrong_shard';
-    // Another node still works on it: its answer counts, unless this one is final.
+    // Another node still works on the call: its answer counts, unless this one is final.
     if (elsewhere && call.sentTo.size > 0) return;
     if (elsewhere && call.repeatable && this.best(call) !== null) this.place(call);
     else this.fail(call, error.code === 'wrong_shard' ? new ServiceError('unavailable') : error);
   }
 
-  // Without a node the call waits here until one reports its status, or for its deadline.
+  // Without a node the call waits here until a node reports its status, or until the deadline.
   private place(call: SchedulerCall): void {
     const nowMs = this.clock.monotonicMs();
     for (;;) {
@@ -182,7 +185,7 @@ export class SchedulerCalls {
     }
   }
 
-  /** The best node that neither has nor refused the call; among equals the least busy, in turn. */
+  /** Returns the best node that neither has nor refused the call; among equals the least busy, in turn. */
   private best(call: SchedulerCall): SchedulerNode | null {
     let best: SchedulerNode | null = null;
     this.turn++;
@@ -205,7 +208,7 @@ export class SchedulerCalls {
     call.reject(error);
   }
 
-  // A node must not count as silent because of an answer that no caller waits for.
+  // A node must not count as silent because of an answer for which no caller waits.
   private settle(call: SchedulerCall): void {
     this.calls.delete(call.id);
     call.leave();
@@ -224,7 +227,7 @@ function orgOf({ value }: CallItem): OrgId | '' {
   return value !== undefined && 'orgId' in value ? value.orgId : '';
 }
 
-/** About how large: only what callers wrote counts. */
+/** Returns the approximate size: only what callers wrote counts. */
 function sizeOf(item: CallItem): number {
   if (item.case === 'start') return item.value.inputsJson.length;
   return item.case === 'answer' ? item.value.answerJson.length : 0;

@@ -1,4 +1,5 @@
-// The stream to one run-scheduler node: dialled again whenever it ends, and what is known of the node from it.
+// The stream to one run-scheduler node, which is dialled again whenever it ends, and the state of the node that it
+// reports.
 
 import type { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -15,9 +16,9 @@ import type { FrameConnection, FrameHandlers } from '@methods/rpc/frame-connecti
 
 export type CallItem = GatewayItem['item'];
 
-/** A call as it goes over the stream. */
+/** A call as the stream carries it. */
 export interface NodeCall {
-  /** In the stream's call_id, the same on every node it is sent to. */
+  /** The call_id on the stream, the same on every node that gets the call. */
   readonly id: number;
   readonly item: CallItem;
   readonly requestId: string;
@@ -28,15 +29,15 @@ export interface NodeCall {
 }
 
 export interface SchedulerNodeEvents {
-  /** A reply, an error or a push; status items stay here. */
+  /** Called for a reply, an error or a push; status items are handled here. */
   onItem(node: SchedulerNode, item: NodeItem): void;
   /** A call was not sent: no message can carry it, to this node or any other. */
   onUnsendable(callId: number, error: ServiceError): void;
   /** The node has reported its status, the first time or again. */
   onStatus(node: SchedulerNode): void;
   /**
-   * The stream ended; these calls have no reply and none will come. `refused`: the content of a call ended it, so one
-   * of them may be the cause.
+   * The stream ended; these calls get no reply. `refused`: the content of a call ended it, so one of them may be the
+   * cause.
    */
   onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void;
 }
@@ -82,7 +83,7 @@ export class SchedulerNode {
     return this.rank >= 3 && this.status?.ready === true;
   }
 
-  /** Shards that the node says it owns, and how many there are; nothing known is 0. */
+  /** The number of shards that the node reports to own, and the number of all shards; 0 if unknown. */
   get shards(): { readonly owned: number; readonly all: number } {
     return { owned: this.status?.shardsOwned ?? 0, all: this.status?.shardCount ?? 0 };
   }
@@ -105,7 +106,7 @@ export class SchedulerNode {
     this.connection?.close();
   }
 
-  /** False when the stream is gone; then `onLost` comes, or has come. */
+  /** Returns false when the stream is gone; `onLost` is then called, or has been. */
   send(call: NodeCall, nowMs: number): boolean {
     const sent =
       this.connection?.send({
@@ -120,14 +121,14 @@ export class SchedulerNode {
     return sent;
   }
 
-  /** The call is settled: no answer is owed any more. */
+  /** The call is settled: the node owes no answer any more. */
   forget(callId: number): void {
     this.inFlight.delete(callId);
   }
 
   /**
-   * Silent while others answer: used only where there is no other, until it is heard again. Not permanently, since a
-   * node that was frozen may have nothing left to say.
+   * The node is silent while others answer: it is used only if there is no other, until it sends something again. Not
+   * permanently, since a node that was frozen may have nothing left to send.
    */
   suspect(nowMs: number): void {
     this.suspectedUntilMs = nowMs + SUSPECTED_MS;
@@ -137,13 +138,13 @@ export class SchedulerNode {
     this.tell({ case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } });
   }
 
-  /** False: it was not sent. On a new stream it is to be asked again. */
+  /** Returns false if it was not sent. It must be sent again on a new stream. */
   follow(orgId: OrgId, detail: NewsDetail, stop: boolean): boolean {
     const value = { $typeName: 'methods.scheduler.v1.FollowOrganization' as const, orgId, detail, stop };
     return this.tell({ case: 'follow', value });
   }
 
-  /** How long the node has owed an answer and sent nothing, in ms; 0 when it owes none. */
+  /** Returns how long the node has owed an answer and sent nothing, in ms; 0 when it owes none. */
   silentMs(nowMs: number): number {
     const oldest = this.inFlight.values().next();
     return oldest.done ? 0 : nowMs - Math.max(oldest.value, this.heardAtMs);
@@ -186,7 +187,7 @@ export class SchedulerNode {
     }
   }
 
-  // One item that cannot be taken must not cost the stream that all calls share.
+  // An item that cannot be handled must not end the stream that all calls share.
   private heard(item: NodeItem): void {
     try {
       this.options.events.onItem(this, item);
@@ -208,7 +209,7 @@ export class SchedulerNode {
       this.timer = clock.after(backoff.nextMs(), () => this.dial());
       if (wasKnown) logger.warn({ node: address, calls: callIds.length, error }, 'lost a run-scheduler node');
     }
-    // A node that died or was cut off is `unavailable`, and so is one that stops.
+    // A node that died, was cut off or is stopping counts as `unavailable`.
     events.onLost(this, callIds, error !== null && error.code !== 'unavailable');
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { Sweeper } from './sweeper.ts';
 
-test('a sweep repeats while there is something to sweep, and a sweeper at rest has no timer', () => {
+test('a sweep repeats while there is work for it, and an idle sweeper has no timer', () => {
   const due: (() => void)[] = [];
   const clock = {
     ...systemClock,

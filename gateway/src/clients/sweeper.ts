@@ -1,4 +1,4 @@
-// Repeats a sweep as long as there is something to sweep: a process at rest has no timer of it.
+// Repeats a sweep while there is work for it, so that an idle process has no timer.
 import type { Clock, Timer } from '@methods/base/clock';
 
 export class Sweeper {
@@ -8,11 +8,11 @@ export class Sweeper {
   constructor(
     private readonly clock: Clock,
     private readonly everyMs: number,
-    /** True while there is more to look at. */
+    /** Returns true while there is more work. */
     private readonly sweep: () => boolean,
   ) {}
 
-  /** There may be something from now on. */
+  /** There may be work from now on. */
   wake(): void {
     if (this.timer !== null || this.stopped) return;
     this.timer = this.clock.after(this.everyMs, () => {

@@ -1,4 +1,4 @@
-// Tries of deliveries of the organizations that are followed here, as notifiers report them over the bus.
+// Tries of deliveries of the organizations followed here, as notifiers report them over the bus.
 import type { OrgId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { deliveryTried } from '@methods/bus/subjects';

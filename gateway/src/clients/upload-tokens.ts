@@ -1,4 +1,5 @@
-// Whose upload a token opens. Never kept: a token is shown once for many bytes, and a replaced one must end at once.
+// Looks up whose upload a token opens. Nothing is cached: a token is shown once for many bytes, and a replaced one must
+// end at once.
 import type { OrgId, UploadId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';

@@ -1,5 +1,5 @@
-// The runs that requests of this gateway wait for or follow: a node is asked to push their changes, and a wait whose time
-// is up reads its run once more.
+// The runs that requests of this gateway wait for or follow: a node is asked to push their changes, and a wait whose
+// time is up reads its run once more.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -12,7 +12,7 @@ import type { CallReply } from './scheduler-call.ts';
 import type { SchedulerCalls } from './scheduler-calls.ts';
 import type { SchedulerNode } from './scheduler-node.ts';
 
-/** Whose run, and for which request. */
+/** The run, its owner, and the request that asks for it. */
 export interface RunAddress {
   readonly orgId: OrgId;
   readonly runId: RunId;
@@ -20,7 +20,7 @@ export interface RunAddress {
 }
 
 export interface FollowedRun {
-  /** As it is now; the follower gets newer states. */
+  /** The run as it is now; the follower gets newer states. */
   readonly run: RunView;
   readonly stop: () => void;
 }
@@ -56,12 +56,12 @@ export class WatchedRuns {
     this.waiters.sweep();
   }
 
-  /** Every wait gets the run as it is; new ones too. */
+  /** Ends every wait, including new ones, with the run as it is. */
   stop(): void {
     this.waiters.stop();
   }
 
-  /** Takes the request's place among the waits before anything is done for it. */
+  /** Takes the request's place among the waits before any work for it. */
   async waiting<Done>(
     orgId: OrgId,
     wait: WaitRequest | null,
@@ -77,7 +77,7 @@ export class WatchedRuns {
     }
   }
 
-  /** Keeps what is pushed of the run for as long as `work` takes. */
+  /** Keeps pushed states of the run while `work` runs. */
   async held<Done>({ runId, orgId, requestId }: RunAddress, work: (waited: WaitedRun) => Promise<Done>): Promise<Done> {
     const waited = this.waiters.hold(orgId, runId, requestId);
     try {
@@ -87,29 +87,29 @@ export class WatchedRuns {
     }
   }
 
-  /** A state that a node replied with, or pushed. */
+  /** Handles a state that a node replied with, or pushed. */
   see(waited: WaitedRun, view: RunView): void {
     this.waiters.see(waited, view);
   }
 
-  /** A node pushes the run's next rest without being asked: it took its start or an answer. */
+  /** The node pushes the run's next rest without a request, since it took its start or an answer. */
   toldBy(waited: WaitedRun, node: SchedulerNode): void {
     waited.source ??= node;
     waited.toldBy.add(node);
   }
 
-  /** The run as it finishes or begins to wait; as it is when the time is up. */
+  /** Returns the run when it finishes or begins to wait, or as it is when the time is up. */
   async waitOrRead(waited: WaitedRun, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const ended = await this.waiters.wait(waited, wait, caller);
     if (ended) return ended;
     const latest = waited.latest;
-    // No one reads the reply of a caller that has gone.
+    // The caller has gone and reads no reply.
     if (caller.gone && latest) return latest;
     try {
       const run = await this.read(waited, FINAL_READ_MS);
       return latest && latest.revision > run.revision ? latest : run;
     } catch (error) {
-      // The state this request has read before is still a valid answer.
+      // The state that this request read before is still a valid answer.
       if (latest && asServiceError(error).code === 'unavailable') return latest;
       throw error;
     }
@@ -125,7 +125,7 @@ export class WatchedRuns {
     return run;
   }
 
-  /** Every change from now on, a burst of them as one. The follower may be called before this resolves. */
+  /** Reports every change from now on, a burst of them as one. The follower may be called before this resolves. */
   async follow(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
     const { orgId, runId, requestId } = address;
     const finished = this.pushed.finished(orgId, runId);
@@ -163,7 +163,7 @@ export class WatchedRuns {
     return waited.latest ?? run;
   }
 
-  /** Waiters do not get a failure: the next try comes soon. */
+  /** Waiters get no failure: the next try follows soon. */
   async watchForWaiters(waited: WaitedRun): Promise<void> {
     try {
       await this.watch(waited);

@@ -23,7 +23,7 @@ const fill = (ring: EventRing, count: number, text = '.') => {
 };
 
 describe('a ring of events', () => {
-  test('gives a reader what follows its id, in parts, and each event whole', () => {
+  test("returns what follows a reader's id, in parts, with each event whole", () => {
     const { ring } = ringOf();
     fill(ring, 12);
     assert.equal(ring.after(ring.idOf(12)), 13);
@@ -34,7 +34,7 @@ describe('a ring of events', () => {
     assert.equal(ring.read(from, 1).bytes.toString(), '10.');
   });
 
-  test('knows no id of another ring, of what is to come, or of another shape', () => {
+  test('rejects an id of another ring, of a future event, or of another form', () => {
     const [{ ring }, { ring: other }] = [ringOf(), ringOf()];
     for (const each of [ring, other]) fill(each, 3);
     for (const id of [
@@ -51,7 +51,7 @@ describe('a ring of events', () => {
     }
   });
 
-  test('forgets what is old when something new comes, and readers of it notice', () => {
+  test('drops old events when a new one arrives, and their readers notice', () => {
     const { ring, time, shares } = ringOf({ keptMs: 100 });
     fill(ring, 1_000);
     time.nowMs = 101;
@@ -63,8 +63,8 @@ describe('a ring of events', () => {
     assert.deepEqual([ring.keptBytes, shares.used, ring.next], [0, 0, 1_002]);
   });
 
-  test('keeps no more than its bytes, the latest of them, for as long as it is used', () => {
-    // One that is there already may have half of it, so that the next one finds room.
+  test('keeps at most its bytes, the latest events, for as long as it is used', () => {
+    // An existing ring may use half of the bytes, so that the next one finds room.
     const { ring, shares } = ringOf({ bytesMax: 2_000 });
     fill(ring, 5_000, '.'.repeat(46));
     assert.deepEqual([shares.used, ring.keptBytes], [1_000, 1_000]);
@@ -72,7 +72,7 @@ describe('a ring of events', () => {
     assert.equal(ring.read(4_981, 50).bytes.toString(), `4981${'.'.repeat(46)}`);
   });
 
-  test('has a gap where an event is larger than all of it', () => {
+  test('has a gap in place of an event larger than all of it', () => {
     const { ring } = ringOf({ bytesMax: 100 });
     fill(ring, 2);
     assert.equal(

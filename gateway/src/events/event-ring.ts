@@ -1,6 +1,6 @@
-// The latest events of one kind and organization, as they go to every reader: numbered, kept for a while, and forgotten
-// by bytes and age. A reader is a number and nothing else, so that a thousand of them cost one copy, and one that does
-// not read costs none.
+// The latest events of one kind and organization, in the form that every reader gets: numbered, kept for a while, and
+// dropped by bytes and age. A reader is only a number, so a thousand readers cost one copy, and one that does not read
+// costs nothing.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@methods/base/clock';
 
@@ -12,22 +12,22 @@ interface Kept {
 
 export interface EventRingOptions {
   readonly clock: Clock;
-  /** Room for so many bytes; null: there is none. Returns a function that gives it back. */
+  /** Reserves this many bytes; null: there is no room. Returns a function that releases them. */
   readonly hold: (bytes: number) => (() => void) | null;
   readonly keptMs: number;
 }
 
 const COMPACT_AT = 256;
-/** An id of one of ours, of this ring or another. */
+/** An id of our own events, of this ring or another. */
 const EVENT_ID = /^([0-9a-f]{16})-(\d{1,15})$/;
 
 export class EventRing {
-  /** Unknown to every other ring, also to the next one of this organization. */
+  /** Unique: differs from that of every other ring, also of this organization's next one. */
   readonly id = randomBytes(8).toString('hex');
-  /** Those before `head` are forgotten. */
+  /** Events before `head` are dropped. */
   private kept: (Kept | null)[] = [];
   private head = 0;
-  /** The number of the first one kept. */
+  /** The number of the first event kept. */
   private first = 1;
   private bytes = 0;
 
@@ -46,19 +46,25 @@ export class EventRing {
     return `${this.id}-${n}`;
   }
 
-  /** The number a reader continues with that has this event; null: what follows is forgotten, or it is none of ours. */
+  /**
+   * Returns the number with which a reader that has this event continues; null: later events are dropped, or the id is
+   * not ours.
+   */
   after(eventId: string): number | null {
     const [, id, n] = EVENT_ID.exec(eventId) ?? [];
     const next = Number(n) + 1;
     return id === this.id && this.has(next) ? next : null;
   }
 
-  /** A reader may continue with this number. */
+  /** Reports whether a reader may continue with this number. */
   has(n: number): boolean {
     return n >= this.first && n <= this.next;
   }
 
-  /** `text`: of the event with this id. False: there is no room for it, and it leaves a gap that no number crosses. */
+  /**
+   * `text`: the event's text with this id. Returns false if there is no room for it; it leaves a gap that no reader can
+   * cross.
+   */
   add(text: (id: string) => string): boolean {
     const bytes = Buffer.from(text(this.idOf(this.next)));
     const { clock, hold, keptMs } = this.options;
@@ -78,7 +84,7 @@ export class EventRing {
     return true;
   }
 
-  /** From a number on as many as fit, at least one if there is any. */
+  /** Returns as many events as fit from a number on, at least one if there is any. */
   read(from: number, bytesMax: number): { readonly bytes: Buffer; readonly next: number } {
     const parts: Buffer[] = [];
     let size = 0;

@@ -61,7 +61,7 @@ describe('the log of an organization', () => {
   const run = (n: number, revision = 1) => log.run({ runId: `run_${n}`, revision } as RunView, false);
   const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
-  test('gives what comes in one turn to a reader at once, and to all readers the same bytes', async () => {
+  test('sends the events of one turn to a reader at once, and the same bytes to all readers', async () => {
     const readers = Array.from({ length: 5 }, () => new Reader(log));
     for (let n = 0; n < 100; n++) run(n);
     assert.equal(readers[0]?.flushes, 0);
@@ -72,7 +72,7 @@ describe('the log of an organization', () => {
     assert.equal(one.parts[0], two.parts[0]);
   });
 
-  test('goes to a thousand readers a few at a turn, and no more often than they can be served', async () => {
+  test('serves a thousand readers a few at a turn, and no more often than it can', async () => {
     const readers = Array.from({ length: 1_000 }, () => new Reader(log));
     for (let n = 0; n < 10; n++) run(n);
     assert.deepEqual(delays, [100]);
@@ -84,7 +84,7 @@ describe('the log of an organization', () => {
     assert.deepEqual(delays, [100, 100]);
   });
 
-  test('says at once that something is missing, and what else is missing within 5 s in one word at their end', async () => {
+  test('reports at once that events are missing, and further gaps within 5 s in one event at their end', async () => {
     const reader = new Reader(log);
     for (let n = 0; n < 100; n++) log.missed();
     await turn();
@@ -96,14 +96,14 @@ describe('the log of an organization', () => {
     assert.equal(reader.text.match(/event: resync/g)?.length, 2);
   });
 
-  test('drops states that are older than the last one of their run', async () => {
+  test('drops states older than the last one of their run', async () => {
     const reader = new Reader(log);
     for (const revision of [3, 2, 3, 1, 4]) run(1, revision);
     await turn();
     assert.equal(reader.text, 'run_1.run_1.');
   });
 
-  test('has room for a thousand runs whose version is being read, and says of others that they are missing', async () => {
+  test('holds a thousand runs whose version is being read, and reports others as missing', async () => {
     const reader = new Reader(log);
     let read = () => {};
     const version = new Promise<void>((resolve) => {

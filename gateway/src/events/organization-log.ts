@@ -1,4 +1,4 @@
-// The events of one organization for one audience: made once of what nodes push, kept in a ring, and read from there by
+// The events of one organization for one audience: built once from what nodes push, kept in a ring, and read there by
 // every reader at its own pace.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
@@ -7,33 +7,33 @@ import type { OrganizationFollower } from '../clients/followed-organizations.ts'
 import { type EventText, questionEvents, resyncEvent } from '../views/organization-events.ts';
 import { EventRing, type EventRingOptions } from './event-ring.ts';
 
-/** Programs get runs that wait or have finished, whole; people every change, without content. */
+/** Programs get whole runs that wait or have finished; people get every change, without content. */
 export type Audience = 'programs' | 'people';
 
 export interface LogReader {
-  /** There are new events, or the first word. */
+  /** There are new events, or a first one. */
   flush(): void;
-  /** No more will come: the process stops. */
+  /** No more events follow: the process stops. */
   end(): void;
 }
 
-/** The events a state of a run is; a promise where its version has to be read. */
+/** Returns the events of a state of a run; a promise if its version must be read. */
 export type EventsOf = (run: RunView, stepsLeftOut: boolean) => EventText[] | Promise<EventText[]>;
 
-/** A resync makes readers ask again: no more often than this. */
+/** A resync makes readers request everything again, so it is sent no more often than this. */
 const RESYNC_EVERY_MS = 5_000;
-/** A flush of one reader takes about a fifth of this, so that many readers take a fifth of the processor at most. */
+/** Flushing one reader takes about a fifth of this, so that many readers take at most a fifth of the processor. */
 const MS_PER_READER = 0.1;
 const READERS_A_TURN = 50;
 /** States that wait for their version to be read. */
 const PENDING_MAX = 1_000;
-/** Runs whose last revision is known, so that a late state of a run is no event. */
+/** Runs whose last revision is remembered, so that a late state of a run is no event. */
 const REVISIONS_MAX = 10_000;
 
 export class OrganizationLog implements OrganizationFollower {
   readonly ring: EventRing;
   readonly readers = new Set<LogReader>();
-  /** Readers begin only then: everything from the ring's next number on comes. */
+  /** Readers begin only then: they get everything from the ring's next number on. */
   isOpen = false;
   private readonly clock: Clock;
   private readonly revisions = new Map<string, number>();
@@ -41,7 +41,7 @@ export class OrganizationLog implements OrganizationFollower {
   private resyncAtMs = Number.NEGATIVE_INFINITY;
   private resync: Timer | null = null;
   private pending = 0;
-  /** The latest part that was read, for all readers that are there. */
+  /** The latest part read, shared by all readers that are up to date. */
   private shared: { readonly from: number; readonly bytes: Buffer; readonly next: number } | null = null;
 
   constructor(
@@ -97,7 +97,7 @@ export class OrganizationLog implements OrganizationFollower {
     this.deliver();
   }
 
-  /** What a reader gets next; null: something it has not read is forgotten. */
+  /** Returns what a reader gets next; null: something it has not read is dropped. */
   read(from: number, bytesMax: number): { readonly bytes: Buffer; readonly next: number } | null {
     if (!this.ring.has(from)) return null;
     if (this.shared?.from !== from || (this.shared.bytes.length < bytesMax && this.shared.next < this.ring.next)) {
@@ -106,7 +106,7 @@ export class OrganizationLog implements OrganizationFollower {
     return this.shared;
   }
 
-  /** Every reader ends, and nothing is kept. */
+  /** Ends every reader and drops all events. */
   close(): void {
     this.delivery?.cancel();
     this.resync?.cancel();
@@ -124,11 +124,11 @@ export class OrganizationLog implements OrganizationFollower {
   private addResync(): void {
     this.resyncAtMs = this.clock.monotonicMs();
     this.ring.add(resyncEvent);
-    // Where there was no room for it, every reader finds a gap.
+    // If there was no room for the event, every reader finds a gap.
     this.deliver();
   }
 
-  /** At the end of a turn, with many readers later: what comes meanwhile goes out together. */
+  /** Runs at the end of a turn, or later with many readers, so that events of that time are sent together. */
   private deliver(): void {
     if (this.delivery !== null || this.readers.size === 0) return;
     const inMs = Math.floor(this.readers.size * MS_PER_READER);

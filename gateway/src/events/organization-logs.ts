@@ -1,5 +1,5 @@
-// The logs of all organizations that are followed here: each begins with its first reader and is kept for five minutes
-// after its last, so that a reader that comes back misses nothing.
+// The logs of all organizations that are followed here. Each begins with its first reader and is kept for five minutes
+// after its last one, so that a reader that reconnects misses nothing.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { MethodId, OrgId } from '@methods/base/ids';
@@ -29,9 +29,9 @@ export interface OrganizationLogsOptions {
 }
 
 export interface LogLimits {
-  /** Organizations and audiences. */
+  /** The number of organizations and audiences. */
   readonly logsMax: number;
-  /** Of events that are kept. */
+  /** Bytes of the events kept. */
   readonly bytes: SharesOptions;
   readonly keptMs: number;
 }
@@ -50,7 +50,7 @@ interface Held {
 }
 
 export class OrganizationLogs {
-  /** Those without readers in the order their last one left. */
+  /** Logs without readers come in the order in which their last one left. */
   private readonly held = new Map<string, Held>();
   private readonly bytes: Shares;
   private readonly limits: LogLimits;
@@ -65,7 +65,7 @@ export class OrganizationLogs {
     return this.held.size;
   }
 
-  /** The log with one more reader, which `make` gives. @throws unavailable where there are too many */
+  /** Returns the log with one more reader, which `make` creates. @throws unavailable if there are too many */
   enter<Reader extends LogReader>(
     orgId: OrgId,
     audience: Audience,
@@ -77,7 +77,7 @@ export class OrganizationLogs {
     held.idle?.cancel();
     held.idle = null;
     const reader = make(held.log, () => this.left(key, held));
-    // What is there already is not announced.
+    // Events that exist already are not announced.
     setImmediate(() => reader.flush());
     return reader;
   }
@@ -93,7 +93,7 @@ export class OrganizationLogs {
     for (const [key, { log }] of this.held) if (key.startsWith('people ')) log.missed();
   }
 
-  /** Every reader ends. */
+  /** Ends every reader. */
   stop(): void {
     this.stopped = true;
     for (const key of [...this.held.keys()]) this.drop(key);

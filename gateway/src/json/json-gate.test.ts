@@ -46,7 +46,7 @@ test('a number beyond the range of a double is refused with its place', () => {
   });
 });
 
-test('NUL and half surrogate pairs are refused in texts and in names', () => {
+test('NUL and unpaired surrogates are refused in texts and in names', () => {
   assert.equal(faultOf('{"a":"x\\u0000"}')?.code, 'nul');
   assert.equal(faultOf('{"\\u0000":1}')?.code, 'nul');
   assert.equal(faultOf('["\\ud83d"]')?.code, 'lone_surrogate');

@@ -6,14 +6,14 @@ import { jsonWeight, WEIGHT_PER_MIB_MAX } from './json-weight.ts';
 
 export const JSON_DEPTH_MAX = 64;
 
-// In Unicode mode a pair is one character, so only a half matches.
+// In Unicode mode a pair is one character, so only an unpaired surrogate matches.
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const UNPRINTABLE = /\p{Surrogate}|\p{Cc}/gu;
 
 export interface JsonFault {
   /** JSON Pointer to the value; empty for the whole text. */
   readonly path: string;
-  /** The fault, by name. */
+  /** The kind of the fault. */
   readonly code: 'json' | 'utf8' | 'json_weight' | 'json_depth' | 'nul' | 'lone_surrogate' | 'number_range';
   readonly message: string;
 }
@@ -22,10 +22,10 @@ export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Texts up to this size cost little with any content. */
+/** Texts up to this size are cheap to parse with any content. */
 const LIGHT_BYTES = 64 * 1024;
 
-/** An object's own `__proto__` stays an own property: never assign members of the result one by one. */
+/** An object's own `__proto__` stays an own property, so members of the result must never be assigned one by one. */
 export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonReading {
   if (bytes.length > LIGHT_BYTES && jsonWeight(bytes, weightMax) > weightMax) {
     return refused('json_weight', '', 'The body holds too many lists, objects and names.');
@@ -39,7 +39,7 @@ export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonRea
     // The engine's message quotes the body, so it is not passed on.
     return refused('json', '', 'The body is not JSON.');
   }
-  // Valid UTF-8 holds no surrogates and JSON no raw NUL: only an escape can bring them in.
+  // Valid UTF-8 holds no surrogates and JSON no raw NUL: only an escape can produce them.
   const inspection: Inspection = { strings: text.includes('\\u'), unsafeNumber: false };
   const fault = inspect(value, 1, inspection);
   if (fault) return { ok: false, fault };
@@ -50,13 +50,13 @@ export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonRea
 }
 
 interface Inspection {
-  /** Look at strings and names too. */
+  /** Inspect strings and names too. */
   readonly strings: boolean;
-  /** Set when a whole number beyond ±(2^53 − 1) was met; its spelling decides. */
+  /** Set when a whole number beyond ±(2^53 − 1) was found; its spelling decides. */
   unsafeNumber: boolean;
 }
 
-// `depth` counts the lists and objects that hold the value, itself included; recursion ends at the limit.
+// `depth` counts the lists and objects that hold the value, including itself; recursion ends at the limit.
 function inspect(value: unknown, depth: number, inspection: Inspection): JsonFault | null {
   if (typeof value === 'string') return inspection.strings ? textFault(value) : null;
   if (typeof value === 'number') {
@@ -73,7 +73,7 @@ function inspect(value: unknown, depth: number, inspection: Inspection): JsonFau
     }
     return null;
   }
-  // Own names only, and reading by name is safe here: JSON.parse made `__proto__` an own property.
+  // Only own names, and reading by name is safe here: JSON.parse made `__proto__` an own property.
   for (const name of Object.keys(value)) {
     const found =
       (inspection.strings && textFault(name)) ||

@@ -15,7 +15,7 @@ test('finds the items of a list as written, with all their content', () => {
   assert.deepEqual(read('{"r\\u0075ns":[1]}'), [{ runs: [null] }, ['1']]);
 });
 
-test('of other fields only their names and kinds are kept; the last of two lists counts', () => {
+test('keeps only names and kinds of other fields; the last of two lists counts', () => {
   const [outline] = read('{"a":{"b":1},"runs":[1],"c":"x","d":[1],"e":5,"__proto__":{"x":1}}');
   const kept = JSON.parse('{"a":{},"runs":[null],"c":"","d":[],"e":null,"__proto__":{}}');
   assert.deepEqual(outline, kept);
@@ -49,7 +49,7 @@ test('a text that is not JSON around the items is refused', () => {
   assert.equal(read('{"a\\u0000":1}'), 'nul');
 });
 
-test('a long list may be left on the way, and is read in one look at each byte', () => {
+test('reading a long list may pause, and looks at each byte once', () => {
   const bytes = Buffer.from(
     `{"runs":[${Array(1_000)
       .fill(`{"a":"${'x'.repeat(4_000)}"}`)

@@ -1,5 +1,5 @@
-// Finds the items of one list in a JSON text without making anything of them, so that a long list is read item by item.
-// What is inside an item is looked at when it is read: a fault there is a fault of that item only.
+// Finds the items of one list in a JSON text without parsing them, so that a long list is read item by item. The
+// content of an item is checked when it is read: a fault there affects only that item.
 import { type JsonFault, readJson } from './json-gate.ts';
 import { endOfText } from './json-weight.ts';
 
@@ -21,9 +21,9 @@ const LIST = 0x5b;
 const LIST_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
-/** Looked through in less than a millisecond. */
+/** Scanned in less than a millisecond. */
 const PART_BYTES = 256 * 1024;
-/** Other fields than the list; a body with more is refused for the first of them. */
+/** Fields besides the list; a body with more is refused for the first of them. */
 const FIELDS_MAX = 20;
 const NAME_BYTES_MAX = 1_000;
 
@@ -78,7 +78,7 @@ export function* readList(bytes: Buffer, name: string, itemsMax: number): Genera
     if (!isOver) at = afterSpace(bytes, at + 1);
   }
   if (isOver && afterSpace(bytes, at + 1) !== bytes.length) return BROKEN;
-  // Not by assigning: a field may have the name `__proto__`.
+  // Without assignment, since a field may have the name `__proto__`.
   return { ok: true, outline: Object.fromEntries(fields), items };
 }
 
@@ -96,7 +96,7 @@ function fieldAt(bytes: Buffer, at: number): Field {
   return reading.ok ? { ok: true, name: reading.value as string, valueAt } : reading;
 }
 
-/** -1: there is none, or it does not end. */
+/** Returns -1 if there is no value, or if it does not end. */
 function endOfValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) {

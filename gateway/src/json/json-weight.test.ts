@@ -43,7 +43,7 @@ test('an escaped quote ends no text', () => {
   assert.equal(jsonWeight(Buffer.from(String.raw`["\\",[]]`)), 1.05);
 });
 
-test('counting ends soon after enough', () => {
+test('counting ends soon after `enough`', () => {
   const text = Buffer.from(heavy.lists ?? '');
   const counted = jsonWeight(text, 1_000);
   assert.ok(counted > 1_000 && counted < 4_000, `${counted} of ${jsonWeight(text)}`);

@@ -1,5 +1,5 @@
-// Estimates the cost of parsing a JSON text, from its bytes before it is parsed: lists, objects and names make objects
-// of their own, and a megabyte of them holds the event loop for more than 50 ms.
+// Estimates the cost of parsing a JSON text from its bytes, before it is parsed: lists, objects and names become
+// objects, and a megabyte of them blocks the event loop for more than 50 ms.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -8,7 +8,10 @@ const LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const OBJECT = 0x7b;
 
-/** Weight a MiB of text may have. Inputs of 256 KiB have at most this, unless nearly every value is a list or object. */
+/**
+ * The weight that a MiB of text may have. Inputs of 256 KiB have at most this, unless nearly every value is a list or
+ * object.
+ */
 export const WEIGHT_PER_MIB_MAX = 50_000;
 
 /** In twentieths, by byte outside of texts. */

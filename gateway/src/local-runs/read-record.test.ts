@@ -10,7 +10,7 @@ function read(text: string) {
   return reading;
 }
 
-test('the inspection stays JSON, and of the rest only the shape is kept', () => {
+test('the inspection stays JSON, and only the shape of the rest is kept', () => {
   const long = 'x'.repeat(5_000);
   const { outline, inspectionJson } = read(
     `{"sequence":1,"workflow_id":"${long}","inspection":{"a":[1, 2]},"other":{"b":{}},"list":[1]}`,
@@ -28,7 +28,7 @@ test('an outline is small for any body', () => {
   assert.deepEqual(read('null'), { ok: true, outline: null, inspectionJson: null });
 });
 
-test('an inspection of another kind than an object keeps its kind', () => {
+test('an inspection that is not an object keeps its type', () => {
   for (const [json, kept] of [
     ['[1,2]', []],
     ['null', null],

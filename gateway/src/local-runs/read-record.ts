@@ -1,5 +1,5 @@
-// Reads the body of a local run's record: its inspection stays the JSON it is, and of the rest only what a check of its
-// shape needs is kept, so that the result is small for any body.
+// Reads the body of a local run's record. The inspection is kept as JSON, and of the rest only what a check of its
+// shape needs, so that the result is small for any body.
 import { type JsonFault, readJson } from '../json/json-gate.ts';
 
 export type RecordReading =
@@ -12,7 +12,7 @@ export type RecordReading =
       readonly inspectionJson: string | null;
     };
 
-/** More than any known field has. */
+/** Longer than the text of any known field. */
 const CHARACTERS_KEPT = 1_000;
 const NAMES_KEPT = 20;
 

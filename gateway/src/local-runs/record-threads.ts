@@ -20,7 +20,7 @@ export class RecordThreads implements Stoppable {
     return this.pool.stop();
   }
 
-  /** @throws ServiceError too_large where it takes too much to read, rate_limited, unavailable */
+  /** @throws ServiceError too_large if reading takes too long, rate_limited, unavailable */
   async read(orgId: OrgId, bytes: Buffer, weightMax: number): Promise<RecordReading> {
     if (bytes.length <= SMALL_BYTES) return readRecord(bytes, weightMax);
     try {

@@ -1,11 +1,11 @@
-// Refuses requests to /mcp that a page of another site could have caused: by its Origin, and by a Host that is not this
-// server's, which a name that was pointed here would give (DNS rebinding).
+// Refuses requests to /mcp that a page of another site could have caused: by their Origin, and by a Host that is not
+// this server's, as a foreign name pointed to this server would send (DNS rebinding).
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Routes of `scope`. `addresses`: where clients and people reach this server. */
+/** Guards the routes of `scope`. `addresses`: where clients and people reach this server. */
 export function addAllowedOrigin(scope: FastifyInstance, addresses: readonly string[]): void {
   const urls = addresses.map((address) => new URL(address));
   const hosts = new Set(urls.flatMap(namesOf));
@@ -24,12 +24,12 @@ export function addAllowedOrigin(scope: FastifyInstance, addresses: readonly str
   });
 }
 
-/** On one's own machine these names are one. */
+/** On the local machine these names are equivalent. */
 function namesOf({ hostname }: URL): readonly string[] {
   return LOOPBACK.includes(hostname) ? LOOPBACK : [hostname];
 }
 
-/** Without the port; empty for a text that is no host. */
+/** Returns the name without the port; empty for a text that is no host. */
 function hostnameOf(host: string): string {
   return /^(\[[0-9a-f:.]+\]|[^:@/\s]+)(:\d*)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';
 }

@@ -1,5 +1,6 @@
-// Asks the user of a client for the answer to a run's question, through the client (elicitation). The server keeps nothing
-// meanwhile: what it has asked comes back with the answer, signed, and counts only for the same person, question and time.
+// Asks the user of a client for the answer to a run's question, through the client (elicitation). The server stores
+// nothing meanwhile: the question comes back with the answer, signed, and counts only for the same person, question and
+// time.
 import { createHash, randomBytes } from 'node:crypto';
 import { callerId } from '@methods/auth/caller';
 import type { QuestionId, RunId } from '@methods/base/ids';
@@ -28,11 +29,11 @@ import type { ToolCall } from './tool.ts';
 export interface Asked {
   readonly runId: RunId;
   readonly questionId: QuestionId;
-  /** Whether the run has to be awaited afterwards. */
+  /** Whether to wait for the run afterwards. */
   readonly waitMs: number;
 }
 
-/** As long as a person may take in front of a form. */
+/** How long a person may take to fill in a form. */
 const ASKED_S = 3_600;
 const PROMPT_CHARACTERS_MAX = 1_500;
 const ANSWER = 'answer';
@@ -58,7 +59,7 @@ export function stateKey(
   return randomBytes(32);
 }
 
-/** Null: the client cannot ask its user this. */
+/** Returns null if the client cannot ask its user this. */
 export async function askUser(call: ToolCall, run: RunView, waitMs = 0): Promise<InputRequiredResult | null> {
   const { question } = run;
   const form = question === undefined ? null : elicitedForm(question.formJson);
@@ -73,13 +74,13 @@ export async function askUser(call: ToolCall, run: RunView, waitMs = 0): Promise
   });
 }
 
-/** What the user was asked, if this call brings the reply. */
+/** Returns what the user was asked, if this call brings the reply. */
 export function askedBefore({ exchange }: ToolCall): Asked | null {
   const asked = exchange.mcpReq.requestState<Asked>();
   return typeof asked === 'object' && asked !== null ? asked : null;
 }
 
-/** The run once the user's answer counts. @throws forbidden if the user gave none */
+/** Returns the run once the user's answer counts. @throws forbidden if the user gave none */
 export async function answeredByUser(call: ToolCall, { runId, questionId }: Asked): Promise<RunView> {
   const response = call.exchange.mcpReq.inputResponses?.[ANSWER] as { action?: unknown; content?: unknown } | undefined;
   if (response?.action !== 'accept' || typeof response.content !== 'object' || response.content === null) {
@@ -96,7 +97,7 @@ export interface GivenAnswer {
   readonly comment: string;
 }
 
-/** The run as the answer leaves it. @throws ServiceError for what refuses it */
+/** Returns the run after the answer. @throws ServiceError if the answer is refused */
 export function givenAnswer(call: ToolCall, { runId, questionId, answer, comment }: GivenAnswer): Promise<RunView> {
   const { request, reply, parts, orgId } = call;
   const channel = AnswerChannel.MCP;
@@ -115,7 +116,7 @@ export function givenAnswer(call: ToolCall, { runId, questionId, answer, comment
   );
 }
 
-/** Whether the question names people: then an agent may not answer it for them. */
+/** Reports whether the question names people: then an agent may not answer it for them. */
 export function asksPeople({ policy }: Question): boolean {
   return policy !== undefined && (policy.to.length > 0 || policy.notStarter || policy.needs > 0);
 }
@@ -133,7 +134,7 @@ const KEPT = ['title', 'description', 'minLength', 'maxLength', 'minimum', 'maxi
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
 const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** Null: clients show no such form, only flat ones of simple fields. */
+/** Returns null for a form that clients cannot show: they show only flat forms of simple fields. */
 function elicitedForm(formJson: string): Form | null {
   const { properties = {}, required = [] } = JSON.parse(formJson || '{}') as {
     properties?: Record<string, Field>;

@@ -1,14 +1,14 @@
-// Name and version of an MCP client, as it reports them itself: in every request of the 2026-07-28 era, and once, when it
-// begins, in the era before. There the name comes back as the session id, which is nothing but this text: no state is
-// kept for it and it gives no right, so that any gateway serves the next request.
+// Name and version of an MCP client, as it reports them itself: in every request of the 2026-07-28 era, and once at the
+// beginning in the era before. There the name comes back as the session id, which holds only this text: no state is
+// stored for it and it grants no right, so any gateway serves the next request.
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 
 const PART_CHARACTERS_MAX = 80;
 const SESSION = /^client\.([A-Za-z0-9_-]{1,700})$/;
-// Names are shown in logs and receipts: nothing in them may change how those are read.
+// Names are shown in logs and receipts: nothing in them may change how these are read.
 const UNSHOWN = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Empty: the client says nothing of itself. */
+/** Returns an empty text if the client reports no name. */
 export function clientName(message: unknown, sessionId: string | string[] | undefined): string {
   const params = objectOf(objectOf(message)?.params);
   const info = objectOf(objectOf(params?._meta)?.[CLIENT_INFO_META_KEY]) ?? infoOfInitialize(message);
@@ -17,7 +17,7 @@ export function clientName(message: unknown, sessionId: string | string[] | unde
   return text === undefined ? '' : shown(Buffer.from(text, 'base64url').toString('utf8'), 2 * PART_CHARACTERS_MAX + 1);
 }
 
-/** The session id for a client that begins in the earlier era. Null: the message begins nothing. */
+/** Returns the session id for a client that begins in the earlier era. Null: the message begins no session. */
 export function sessionIdFor(message: unknown): string | null {
   const info = infoOfInitialize(message);
   const name = info === null ? '' : nameOf(info);

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => api[Symbol.asyncDispose]());
 
-test('an agent learns the language by topic, and a method it finds there is valid', async () => {
+test('an agent learns the language by topic, and the example method it finds is valid', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'learner', sub: 'learner', role: 'viewer' });
   const agent = new McpAgent({ url: `http://127.0.0.1:${api.port}/mcp`, token, era: '2026-07-28' });
   const first = await agent.done('get_method_language');

@@ -1,5 +1,5 @@
-// Notifies the clients of an organization that its tools or methods have changed: those that listen with
-// `subscriptions/listen`. Clients of the earlier era list again by themselves.
+// Notifies the clients of an organization that listen with `subscriptions/listen` that its tools or methods have
+// changed. Clients of the earlier era list again without notice.
 import type { OrgId } from '@methods/base/ids';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import { InMemoryServerEventBus, type ServerEventBus } from '@modelcontextprotocol/server';
@@ -8,7 +8,7 @@ import type { RegistryChangeListener } from '../clients/registry-changes.ts';
 export class ListChanges implements RegistryChangeListener {
   private readonly buses = new Map<string, InMemoryServerEventBus>();
 
-  /** What the listening requests of an organization subscribe to; it is kept while there are any. */
+  /** Returns the bus to which an organization's listening requests subscribe; it is kept while there are any. */
   busOf(orgId: OrgId): ServerEventBus {
     const { buses } = this;
     return {

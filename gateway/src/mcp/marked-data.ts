@@ -1,5 +1,5 @@
-// Texts for agents that hold what people and other systems wrote: names, sources, prompts, results, errors. An agent
-// reads such a text as data, so it is put between two lines that its writer cannot know.
+// Marks texts for agents that hold what people and other systems wrote: names, sources, prompts, results, errors. An
+// agent reads such a text as data, since it is between two lines that its writer cannot know.
 import { randomBytes } from 'node:crypto';
 
 /** For the instructions of the server and the descriptions of outputs. */
@@ -9,7 +9,7 @@ export const DATA_NOTE =
 
 const UNSHOWN = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** `text` between two lines that mark it as data. */
+/** Puts `text` between two lines that mark it as data. */
 export function markedData(text: string): string {
   const mark = randomBytes(6).toString('hex');
   return (
@@ -18,7 +18,7 @@ export function markedData(text: string): string {
   );
 }
 
-/** A name on one line, quoted and cut, without characters that are not shown. */
+/** Returns a name on one line, quoted and cut, without characters that are not shown. */
 export function quotedName(text: string, charactersMax = 100): string {
   const line = [...text.slice(0, 4 * charactersMax).replaceAll(UNSHOWN, ' ')];
   const cut = line.length > charactersMax ? `${line.slice(0, charactersMax - 1).join('')}…` : line.join('');

@@ -90,7 +90,7 @@ test('pages of other sites and other host names are refused', async () => {
   }
 });
 
-test('GET and DELETE are answered with 405 and what is allowed', async () => {
+test('GET and DELETE are answered with 405 and the allowed methods', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'verbs' });
   for (const method of ['GET', 'DELETE']) {
     const { status, headers } = await fetch(url(), { method, headers: bearer(token) });
@@ -99,7 +99,7 @@ test('GET and DELETE are answered with 405 and what is allowed', async () => {
   }
 });
 
-test('bodies that are too large, no JSON or a batch are refused, and nothing is called', async () => {
+test('bodies that are too large, not JSON or a batch are refused, and no tool is called', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'bodies' });
   const agent = new McpAgent({ url: url(), token });
   const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { x: 'x'.repeat(2 << 20) } });
@@ -117,7 +117,7 @@ test('bodies that are too large, no JSON or a batch are refused, and nothing is 
   assert.deepEqual([batch.status, batch.last.error.code], [400, -32_600]);
 });
 
-test('headers that name something else than the body are refused', async () => {
+test('headers that contradict the body are refused', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'headers' });
   const agent = new McpAgent({ url: url(), token });
   const params = { name: 'list_methods', arguments: {} };
@@ -141,7 +141,7 @@ test('an unknown tool and an unknown method are errors of the protocol', async (
   assert.deepEqual([method.status, method.last.error.code], [404, -32_601]);
 });
 
-test('the log has the tool and the client, of the earlier era by its session id', async () => {
+test('the log has the tool and the client, in the earlier era from its session id', async () => {
   const token = await api.issuer.token({ aud: MCP, org_id: 'clients' });
   const lastRecord = () => api.log.findLast(({ route }) => route === '/mcp');
   await new McpAgent({ url: url(), token }).call('list_methods');

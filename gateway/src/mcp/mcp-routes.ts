@@ -1,5 +1,5 @@
-// /mcp: the methods and runs of an organization as tools for agents, in both eras of the protocol at one URL. Nothing is
-// kept between requests: each has its token and is served by a protocol server of its own.
+// /mcp: the methods and runs of an organization as tools for agents, in both eras of the protocol at one URL. No state
+// is kept between requests: each has its token and its own protocol server.
 import { pipeline, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { ServiceError } from '@methods/errors/service-error';
@@ -19,7 +19,7 @@ const METHOD_NOT_ALLOWED = -32_000;
 // Fastify writes the reply's length and the connection's state itself.
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
 
-/** In the scope `mcp`. */
+/** For the scope `mcp`. */
 export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
   const { mcpUrl, publicUrl } = parts;
   if (mcpUrl === null) return;
@@ -39,12 +39,12 @@ export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
     request.clientName = clientName(request.body, request.headers['mcp-session-id']);
     return exchange(request, reply);
   });
-  // Closing waits for open replies, and these have no end of their own.
+  // Closing the server waits for open replies, and these never end by themselves.
   const listening = new Set<McpHttpHandler>();
   scope.addHook('preClose', async () => {
     await Promise.all([...listening].map((handler) => handler.close()));
   });
-  // The streams and sessions of the earlier era, which a server need not have.
+  // The streams and sessions of the earlier era, which a server need not support.
   for (const method of ['GET', 'DELETE'] as const) {
     scope.route({
       method,
@@ -64,7 +64,7 @@ export function addMcpRoutes(scope: FastifyInstance, parts: McpParts): void {
     return sendResponse(handler, request, reply, parts);
   }
 
-  /** A reply that lasts takes a place among the streams, and ends with the right to it. */
+  /** A lasting reply takes a place among the streams, and ends when the caller loses its right to it. */
   function keepOpen(handler: McpHttpHandler, request: FastifyRequest, reply: FastifyReply): void {
     const { clock, eventStreams } = parts;
     const leave = eventStreams.take(callerOf(request));
@@ -106,12 +106,12 @@ async function sendResponse(
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text());
   watchStream(reply, parts.clock);
   const body = countedBody(parts.unreadReplies, callerOf(request), reply);
-  // An error of either ends both, and the reply with them.
+  // An error of either ends both, and with them the reply.
   pipeline(Readable.fromWeb(response.body as ReadableStream), body, () => {});
   return reply.send(body);
 }
 
-/** Those that the protocol reads. */
+/** The headers that the protocol reads. */
 const MESSAGE_HEADERS = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 
 function messageHeaders({ headers }: FastifyRequest): Headers {

@@ -76,7 +76,7 @@ export function addMethodResources(server: Server, request: FastifyRequest, part
   );
 }
 
-/** A refusal as an error of the protocol, without what only the log may have. */
+/** Returns a refusal as an error of the protocol, without what only the log may have. */
 async function inProtocol<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

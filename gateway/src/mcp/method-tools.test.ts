@@ -62,7 +62,7 @@ test('the agent prompt comes with the note that it does not start the executor',
   assert.match(text, /does not start the executor/);
 });
 
-test('a viewer sees no tool that changes things, and a call of one says what is missing', async () => {
+test('a viewer sees no tool that changes things, and a call of one reports the missing role', async () => {
   const viewer = await agent('viewer');
   const { tools } = (await viewer.request('tools/list')).last.result;
   assert.ok(tools.length > 0);
@@ -110,7 +110,7 @@ test('names that try to command the reader are data between marks that their wri
   assert.ok(text.trimEnd().endsWith(`---- end of data ${mark} ----`));
 });
 
-test('an agent checks a source, fixes it, saves it upon the version it knows and publishes it', async () => {
+test('an agent checks a source, fixes it, saves it on the version it knows and publishes it', async () => {
   const member = await agent('member', 'author');
   const broken = GREETING.replace('format: method/2', 'format: method/2\ninput:\n  x: text');
   const checked = await member.done('validate_method', { source: broken });

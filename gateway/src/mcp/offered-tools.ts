@@ -1,4 +1,4 @@
-// The methods that an organization offers to agents, as tools of their own: `run_<method name>`. A call starts a run with
+// The methods that an organization offers to agents, as separate tools: `run_<method name>`. A call starts a run with
 // the caller as its starter.
 import type { OfferedMethod } from '@methods/proto/registry/v1/method_pb';
 import { type TObject, Type } from 'typebox';
@@ -11,19 +11,19 @@ import { startedOutcome, WaitMs } from './tools/run-tools.ts';
 const NAME_CHARACTERS_MAX = 64;
 const DESCRIPTION_CHARACTERS_MAX = 500;
 const ID_SUFFIX = 6;
-/** A client that gives no wait gets the result of a short run at once. */
+/** A client that sets no wait gets the result of a short run at once. */
 const WAIT_MS = 20_000;
-/** Of the key where an input of the method has its name. */
+/** The key's place if an input of the method has its name. */
 const KEY_IN_META = 'methods/idempotency_key';
 
 const EXTRAS = { idempotency_key: StartRunBody.properties.idempotency_key, wait_ms: WaitMs };
 const Extras = Type.Object(EXTRAS);
 type ExtraName = keyof typeof EXTRAS;
 
-/** A repeated call with the same methods is cheap. */
+/** Makes a repeated call with the same methods cheap. */
 const made = new WeakMap<readonly OfferedMethod[], readonly Tool[]>();
 
-/** @param taken names that no offered method gets */
+/** @param taken names that no offered method may get */
 export function offeredTools(methods: readonly OfferedMethod[], taken: ReadonlySet<string>): readonly Tool[] {
   const known = made.get(methods);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ function withId(name: string, { method }: OfferedMethod): string {
 
 interface MethodSchema {
   readonly schema: TObject;
-  /** Those of our own arguments that no input of the method has taken. */
+  /** Our own arguments whose names no input of the method uses. */
   readonly extras: readonly ExtraName[];
 }
 

@@ -1,5 +1,5 @@
-// The protocol server of one request: it lists the tools of the caller's role and calls them. What is refused is logged
-// by its code like a refusal of any route.
+// The protocol server of one request: it lists the tools for the caller's role and calls them. A refusal is logged by
+// its code, like that of any route.
 import { mayUse } from '@methods/auth/caller';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import {
@@ -23,7 +23,7 @@ import type { McpParts, Tool, ToolCall } from './tool.ts';
 import { listedTool, refusedResult, toolResult } from './tool-results.ts';
 import { ALL_TOOLS, TOOL_NAMES, toolNamed } from './tools/all-tools.ts';
 
-/** The version of the interface that the tools make. */
+/** The version of the interface that the tools form. */
 const SERVER_VERSION = '5.2';
 
 const INSTRUCTIONS =
@@ -32,7 +32,7 @@ const INSTRUCTIONS =
   'or change it. Start a run only when the user wants its effects. ' +
   DATA_NOTE;
 
-/** What carries the messages of one server. */
+/** The transport of one server's messages. */
 export interface McpRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -63,7 +63,7 @@ export function protocolServer(carrier: McpRequest): Server {
   return server;
 }
 
-/** Without the registry there are the built-in tools. */
+/** Without the registry only the built-in tools are listed. */
 async function offered({ request, parts }: McpRequest): Promise<readonly Tool[]> {
   try {
     return offeredTools(await parts.offeredMethods.of(callerOf(request).orgId), TOOL_NAMES);

@@ -1,5 +1,5 @@
-// A run as agents see it: the run of the API with its top-level steps and the newest answers. What is too large for an
-// agent is left out and named, with the address that has it.
+// A run as agents see it: the API's run with its top-level steps and the newest answers. Parts too large for an agent
+// are omitted, and named with the address that has them.
 import { Run } from '@methods/api/run';
 import type { OrgId } from '@methods/base/ids';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
@@ -53,7 +53,7 @@ export async function runOutcome(
   return { summary: sentence(run, answerPage(parts, run)), data: JSON.parse(text), text };
 }
 
-/** Where a person who signs in answers the run's question. */
+/** Returns the page where a person who signs in answers the run's question. */
 export function answerPage({ publicUrl }: Pick<McpParts, 'publicUrl'>, { question }: RunView): string {
   return `${publicUrl ?? ''}/questions/${question?.id ?? ''}`;
 }

@@ -1,4 +1,5 @@
-// Progress notifications of a run that a tool waits for: one with each change of its steps, if the client asked for them.
+// Sends progress notifications of a run that a tool waits for: one with each change of its steps, if the client
+// requested them.
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import type { RunAddress } from '../clients/watched-runs.ts';
 import { declaredSteps } from '../routes/runs/run-reply.ts';
@@ -22,7 +23,7 @@ export async function reportProgress({ exchange, parts }: ToolCall, address: Run
     for (const { path, status } of names) known.set(path, status);
     const shown = names.slice(-NAMES_MAX).map(({ path }) => quotedName(path, 60));
     const message = `${runStatusName(run.status)}${shown.length === 0 ? '' : `; steps ${shown.join(', ')}`}`;
-    // The protocol wants it to grow with each notification.
+    // The protocol requires it to grow with each notification.
     progress++;
     const params = { progressToken, progress, ...(total !== null && total >= progress && { total }), message };
     void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});

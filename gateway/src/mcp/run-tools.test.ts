@@ -56,7 +56,7 @@ function ask(runId: RunId, policy: object | null = null): QuestionId {
   return question.id;
 }
 
-test('a run is started once for a key, by the person who called, and read, listed and cancelled', async () => {
+test('a run is started once for a key, by the calling person, and read, listed and cancelled', async () => {
   const member = await agent();
   const key = { idempotency_key: randomUUID() };
   const first = await member.done('start_run', start(key));
@@ -81,7 +81,7 @@ test('a run is started once for a key, by the person who called, and read, liste
   assert.equal((await member.done('cancel_run', { run_id })).data.status, 'cancelled');
 });
 
-test('inputs that do not fit are refused with the place of each, and no run is started', async () => {
+test('inputs that do not fit are refused with the place of each fault, and no run is started', async () => {
   const member = await agent();
   const started = gateway.book.starts.length;
   const refused = await member.call('start_run', start({ inputs: { name: 7 } }));
@@ -124,7 +124,7 @@ test('a result that is too long for an agent is left out, with the path of the A
   assert.ok(text.length < 10_000);
 });
 
-test('events of the earlier era that are large count as unread, and end over a share', async () => {
+test('large events of the earlier era count as unread, and end over a share', async () => {
   const earlier = await agent('member', { era: '2025-11-25' });
   const { run_id: runId } = (await earlier.done('start_run', start())).data;
   gateway.book.succeed(runId, JSON.stringify({ text: 'x'.repeat(60_000) }));
@@ -142,7 +142,7 @@ test('events of the earlier era that are large count as unread, and end over a s
   body().write(Buffer.alloc(40_000));
 });
 
-test('a waiting run says what it waits for, and an answer is receipted with the channel', async () => {
+test('a waiting run shows its question, and an answer gets a receipt with the channel', async () => {
   const member = await agent();
   const { run_id: runId } = (await member.done('start_run', start())).data;
   const questionId = ask(runId);
@@ -187,7 +187,7 @@ test('a question with rules about people is answered only through the user, in t
   assert.deepEqual([receipt.answer, receipt.channel], [{ ok: false }, 'mcp'], 'the user decides, not the agent');
 });
 
-test('what was asked counts only as it was signed, for the same person, question and run', async () => {
+test('a question for the user counts only as signed, for the same person, question and run', async () => {
   const eliciting = await agent('member', ELICITS);
   const { run_id: runId } = (await eliciting.done('start_run', start())).data;
   const questionId = ask(runId, { needs: 1 });
@@ -243,7 +243,7 @@ test('a run that its starter waits for asks them through their client, and conti
   assert.equal(receipt?.channel, AnswerChannel.MCP);
 });
 
-test('offered methods are tools with names of their own, and their changes are notified within the organization', async () => {
+test('offered methods are tools with their own names, and their changes are announced within the organization', async () => {
   const orgId = gateway.registry.accounts.orgId('acme');
   const method = { methodId, displayName: 'Say\n"hello"', publishedVersion: 'ver_1' as const };
   const offered = (name: string, id = methodId, properties: object = { name: { type: 'string' } }) => ({
@@ -302,7 +302,7 @@ test('offered methods are tools with names of their own, and their changes are n
   await Promise.all([events.end(), stranger.end()]);
 });
 
-test('a client that listens is counted, and a stopping server lets it go', async () => {
+test('a client that listens is counted, and a stopping server ends its request', async () => {
   const member = await agent('member', {}, 'listener');
   const open = await Promise.all(Array.from({ length: 100 }, () => listening(member)));
   const refused = await member.request('subscriptions/listen', { notifications: { toolsListChanged: true } });

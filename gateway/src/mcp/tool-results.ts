@@ -1,4 +1,4 @@
-// What a tool's outcome and its refusals are in the protocol: a text to read, the same as structured content, and for a
+// Converts a tool's outcome and refusals to the protocol: a text to read, the same as structured content, and for a
 // refusal the code, the message and the findings of the HTTP interface.
 import { errorBody } from '@methods/errors/error-body';
 import type { ServiceError } from '@methods/errors/service-error';
@@ -16,7 +16,7 @@ export function toolResult({ summary, data, text }: ToolOutcome): CallToolResult
   };
 }
 
-/** A refusal is a result too: the agent reads what is wrong and may try again. */
+/** A refusal is a result too: the agent reads the reason and may try again. */
 export function refusedResult(error: ServiceError, requestId: string): CallToolResult {
   const { body } = errorBody(error, requestId);
   const { message = '', details } = body as { message?: string; details?: readonly object[] };
@@ -53,7 +53,7 @@ export function listedTool(tool: Tool): ListedTool {
   return shown;
 }
 
-/** Some clients check the structured content of refusals as well, so the schema allows both. */
+/** Some clients also check the structured content of refusals, so the schema allows both. */
 function outputSchema(output: TObject): NonNullable<ListedTool['outputSchema']> {
   const { required = [], properties } = output as { required?: string[]; properties: object };
   const schema = {

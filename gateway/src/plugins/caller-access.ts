@@ -1,5 +1,5 @@
-// Each route names the role it needs; a route without one is not registered. The rows of all routes are kept, so that a
-// test can ask the running server instead of a list by hand.
+// Requires each route to name the role it needs; a route without one is not registered. The rows of all routes are
+// kept, so that a test can ask the running server instead of a handwritten list.
 import { mayUse } from '@methods/auth/caller';
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify';
 import { CallerRefused } from '../callers/caller-refused.ts';
@@ -8,12 +8,12 @@ import { callerOf } from './caller.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route of the server; whole once it is ready. */
+    /** Returns every route of the server; complete once the server is ready. */
     routeTable(): RouteRow[];
   }
 }
 
-/** Before any route. */
+/** Called before any route is added. */
 export function addRouteTable(app: FastifyInstance): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
@@ -26,7 +26,7 @@ export function addRouteTable(app: FastifyInstance): void {
   });
 }
 
-/** The routes of `scope` belong to `surface`; before any of them, after the scope has callers. */
+/** Assigns the routes of `scope` to `surface`; called before any of them, after the scope has callers. */
 export function addAccess(scope: FastifyInstance, surface: GuardedSurface): void {
   scope.addHook('onRoute', (route) => {
     const { access, ...config } = route.config ?? {};
@@ -49,7 +49,7 @@ export function addAccess(scope: FastifyInstance, surface: GuardedSurface): void
   });
 }
 
-/** The credentials of a surface in the API's description; the names are those of plugins/openapi.ts. */
+/** The credentials of a surface in the API's description; the names are defined in plugins/openapi.ts. */
 const SECURITY: Readonly<Record<GuardedSurface, Record<string, string[]>[]>> = {
   service: [{ serviceKey: [] }, { accessToken: [] }],
   cli: [{ accessToken: [] }],

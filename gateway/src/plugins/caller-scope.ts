@@ -1,4 +1,4 @@
-// The scope of one surface: its routes have callers, each within its rate and in a role that may use the route.
+// The scope of one surface: its routes have callers, each within its rate and with a role that may use the route.
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import { challengeOf } from '../callers/caller-refused.ts';
@@ -13,15 +13,15 @@ import { addUnreadReplies, type UnreadReplies } from './unread-replies.ts';
 
 export interface CallerScopeParts {
   readonly findCaller: FindCaller;
-  /** Of all surfaces together. */
+  /** Shared by all surfaces. */
   readonly turns: OrganizationTurns;
-  /** Of all surfaces together; null: no limit. */
+  /** Shared by all surfaces; null: no limit. */
   readonly limit: RateLimit | null;
-  /** Of all surfaces together; null: no limit. */
+  /** Shared by all surfaces; null: no limit. */
   readonly refusedCredentials: RefusedCredentials | null;
-  /** Of all surfaces together. */
+  /** Shared by all surfaces. */
   readonly largeBodies: LargeBodies;
-  /** Of all surfaces together. */
+  /** Shared by all surfaces. */
   readonly unreadReplies: UnreadReplies;
   readonly mcpUrl: string | null;
   /** Bodies of the scope may take long to arrive, and are never read whole. */

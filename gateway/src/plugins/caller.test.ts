@@ -38,7 +38,7 @@ test('the whole key and only its auth part are the same caller, looked up once',
   assert.equal(gateway.registry.count('resolveServiceKey'), 1);
 });
 
-test('a revoked key is refused as soon as its event comes, an unknown one is not asked for again at once', async () => {
+test('a revoked key is refused as soon as its event arrives, an unknown one is not looked up again at once', async () => {
   await using gateway = await gatewayFixture({ registryClock: stoppedClock });
   const path = `/v1/runs/${newRunId(1)}`;
   assert.equal((await gateway.ask('GET', path)).status, 404);
@@ -68,7 +68,7 @@ test('while the registry is unavailable a known key keeps working and an unknown
   assert.deepEqual([status, body.error], [503, 'unavailable']);
 });
 
-test('a wrong key is looked up once a second, however often it is shown, and works soon after it was made', async () => {
+test('a wrong key is looked up once a second for any number of requests, and works soon after it was created', async () => {
   let nowMs = stoppedClock.monotonicMs();
   await using gateway = await gatewayFixture({ registryClock: { ...stoppedClock, monotonicMs: () => nowMs } });
   const path = `/v1/runs/${newRunId(1)}`;
@@ -84,7 +84,7 @@ test('a wrong key is looked up once a second, however often it is shown, and wor
   assert.equal(await show(), 404);
 });
 
-test('an address that shows many keys at a time waits, and a key that is known does not', async () => {
+test('an address that sends many keys at a time waits, and a known key does not', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${newRunId(1)}`;
   assert.equal((await gateway.ask('GET', path)).status, 404);
@@ -93,7 +93,7 @@ test('an address that shows many keys at a time waits, and a key that is known d
   const settled = Promise.allSettled(lookups);
   assert.equal((await gateway.ask('GET', path)).status, 404);
   const codes = (await settled).map((one) => (one.status === 'rejected' ? one.reason.code : null));
-  // On a slow machine a look-up that waits may also run out of time.
+  // On a slow machine a waiting look-up may also run out of time.
   assert.equal(codes.filter((code) => code === 'rate_limited').length, 300 - 256);
   assert.ok(gateway.registry.count('resolveServiceKey') <= 1 + 256);
 });

@@ -1,6 +1,5 @@
-// Authenticates the caller on every route of a guarded scope. Without a credential, or with one that is malformed,
-// unknown, expired, revoked or of a kind the surface does not take, the answer is the same 401; an address that shows
-// too many of those gets 429.
+// Authenticates the caller on every route of a guarded scope. A missing credential, and one that is malformed, unknown,
+// expired, revoked or not accepted by the surface, get the same 401; an address that sends too many of those gets 429.
 import type { Caller } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
@@ -15,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null only before authentication and on routes without it. */
     caller: Caller | null;
-    /** Why the caller was refused, for the log. */
+    /** The reason of a refused caller, for the log. */
     refusal: RefusalReason | null;
     /** Name and version of the MCP client, as it reports them; empty: none is known. */
     clientName: string;
@@ -24,14 +23,14 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * The caller of this request after its credential is checked again: for replies that last minutes. Only in a scope
-     * with callers. @throws as FindCaller
+     * Checks the credential of this request again and returns its caller, for replies that last minutes. Only in a
+     * scope with callers. @throws as FindCaller
      */
     callerAgain(request: FastifyRequest): Promise<Caller>;
   }
 }
 
-/** Before any scope with callers. */
+/** Called before any scope with callers. */
 export function addCallerFields(app: FastifyInstance): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('refusal', null);
@@ -47,7 +46,7 @@ interface CallerOptions {
   readonly refusedCredentials: RefusedCredentials | null;
 }
 
-/** Every route of `scope` needs a caller. */
+/** Requires a caller on every route of `scope`. */
 export function addCaller(
   scope: FastifyInstance,
   surface: GuardedSurface,
@@ -77,7 +76,7 @@ export function addCaller(
   });
 }
 
-/** The caller of a route in such a scope. */
+/** Returns the caller of a route in such a scope. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ServiceError('unauthorized');
   return request.caller;
@@ -86,9 +85,9 @@ export function callerOf(request: FastifyRequest): Caller {
 const BAD_CREDENTIALS = { perSecond: 1, burst: 60 };
 
 /**
- * How many bad credentials an address may show. Beyond that it gets 429 in place of 401, so that a program with a dead
- * key, or one that tries out keys, slows down. Good credentials are always accepted from the same address: many people
- * share one, and one of them must not be able to lock the others out.
+ * Limits how many bad credentials an address may send. Beyond that it gets 429 instead of 401, so that a program with a
+ * dead key, or one that tries out keys, slows down. Good credentials from the same address are always accepted: many
+ * people share one, and none of them may lock out the others.
  */
 export class RefusedCredentials {
   private readonly buckets: TokenBuckets;
@@ -97,7 +96,7 @@ export class RefusedCredentials {
     this.buckets = new TokenBuckets({ clock, ...BAD_CREDENTIALS });
   }
 
-  /** The error for a refused caller. A request without a credential does not count: clients begin that way. */
+  /** Returns the error for a refused caller. A request without a credential does not count: clients begin that way. */
   answerTo(ip: string, refused: CallerRefused): ServiceError {
     if (refused.code !== 'unauthorized' || refused.reason === 'no_credential') return refused;
     const { allowed, waitMs } = this.buckets.take(countedAddress(ip));

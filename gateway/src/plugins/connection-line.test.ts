@@ -36,7 +36,7 @@ test('requests of one packet are handled one after the other, and a packet of hu
   assert.ok(begun <= 101, `${begun} requests begun`);
 });
 
-test('what follows a reply that closes the connection is never handled', async () => {
+test('requests after a reply that closes the connection are never handled', async () => {
   await using gateway = await gatewayFixture();
   const asked: string[] = [];
   const { scheduler } = gateway;

@@ -27,7 +27,7 @@ async function statusFrom(port: number, localAddress: string): Promise<string> {
 
 const closed = (sockets: readonly Socket[]) => sockets.filter((socket) => socket.closed).length;
 
-test('an address that opens connections beyond its share keeps no other address out', async () => {
+test('an address that opens connections beyond its share blocks no other address', async () => {
   await using gateway = await gatewayFixture({ connectionsMax: 100, connectionsPerAddressMax: 20 });
   const held = silent(gateway.port, '127.0.0.2', 30);
   await until(() => closed(held) === 10);
@@ -37,7 +37,7 @@ test('an address that opens connections beyond its share keeps no other address 
   await until(async () => (await statusFrom(gateway.port, '127.0.0.2')) === '200');
 });
 
-test('a trusted proxy has no share of its own, and the whole is bounded', async () => {
+test('a trusted proxy has no share of its own, and the total is bounded', async () => {
   await using gateway = await gatewayFixture({
     connectionsMax: 30,
     connectionsPerAddressMax: 5,

@@ -1,6 +1,6 @@
-// Bounds the connections of the server, in all and from one address, so that a client that only opens them keeps no
-// other client out; handles requests of one connection in a line; and closes idle ones at the end. The server's own
-// timeouts for headers and bodies close silent connections.
+// Bounds the connections of the server, in total and for each address, so that a client that only opens them blocks no
+// others; handles the requests of one connection in a line; and closes idle ones at the end. The server's own timeouts
+// for headers and bodies close silent connections.
 
 import { IncomingMessage, type RequestListener } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ interface ConnectionLimits {
   readonly connectionsMax: number;
   /** 0: no limit. */
   readonly connectionsPerAddressMax: number;
-  /** As in the configuration. Through a proxy come the connections of many: they count in the whole only. */
+  /** As in the configuration. A proxy carries the connections of many clients: they count only in the total. */
   readonly trustProxy: string | null;
 }
 
@@ -48,10 +48,10 @@ function proxyTest(trustProxy: string | null): (address: string) => boolean {
   return (address) => isIP(address) !== 0 && isTrusted(address, 0);
 }
 
-// Requests that a client sends on one connection without awaiting the replies are handled one after the other: a packet
-// of a hundred requests is a line of a hundred, not a hundred places and shares taken at once. It also is what frees
-// them: the reply of a request further back belongs to no socket yet, and is never closed when the client has gone. The
-// line is in front of the framework, and when it is full the parser leaves the packet: one of 64 KiB holds 3,600
+// Handles requests that a client sends on one connection without awaiting the replies one after the other: a packet of
+// a hundred requests is a line of a hundred, and does not take a hundred places and shares at once. The line also
+// releases them: the reply of a later request has no socket yet, and would never be closed when the client has gone.
+// The line is in front of the framework, and when it is full the parser leaves the packet: one of 64 KiB holds 3,600
 // requests, which would all be parsed, and aborted one by one, in a turn of the event loop.
 
 const WAITING_MAX = 100;
@@ -64,8 +64,8 @@ interface Line {
 const lines = new WeakMap<Socket, Line>();
 
 /**
- * Node asks each request whether its connection is upgraded, and then reads no further. There is no other way to leave
- * a packet half read.
+ * Node asks of each request whether its connection is upgraded, and then reads no further. This is the only way to
+ * leave a packet half read.
  */
 export class RequestInLine extends IncomingMessage {
   private readonly isOneTooMany: boolean;
@@ -95,7 +95,7 @@ export function inLine(handle: RequestListener): RequestListener {
       line.busy = true;
       response.once('close', () => {
         line.busy = false;
-        // Requests after a reply that closes the connection are never begun: their replies could not be sent.
+        // Requests after a reply that closes the connection are not begun: their replies could not be sent.
         if (socket.writable) line.waiting.shift()?.();
         else line.waiting.length = 0;
       });
@@ -109,12 +109,12 @@ export function inLine(handle: RequestListener): RequestListener {
 const LOOK_EVERY_MS = 20;
 
 /**
- * Closing waits only for open requests. Node ends only those connections that are idle at the moment of closing: one
- * that carries a reply just then, or was opened ahead and never used, would stay for its full keep-alive.
+ * Closing waits only for open requests. Node ends only the connections that are idle at the moment of closing: one that
+ * carries a reply just then, or was opened ahead and never used, would stay for its full keep-alive.
  */
 export function addDrain(app: FastifyInstance): void {
   let openRequests = 0;
-  // Those that wait for their turn on a connection are not open yet, and are never closed when the client goes.
+  // Requests that wait for their turn on a connection are not open yet, and are never closed when the client goes.
   app.addHook('onRequest', (_request, reply, done) => {
     openRequests++;
     reply.raw.once('close', () => {

@@ -1,5 +1,5 @@
-// The one place where an error becomes a reply: ours as documented, the framework's translated, anything else
-// `internal` with its cause in the log only.
+// The only place where an error becomes a reply: our errors as documented, the framework's errors translated, and any
+// other as `internal`, with its cause only in the log.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody } from '@methods/errors/error-body';
@@ -13,7 +13,7 @@ import { schemaFinding } from './schema-fault.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the error replied, for the log. */
+    /** The code of the error in the reply, for the log. */
     errorCode: string | null;
   }
 }
@@ -62,17 +62,18 @@ function sendError(
     .send(JSON.stringify(form(error, body)));
 }
 
-/** For errors before any route or hook: a path that cannot be decoded. */
+/** Handles errors before any route or hook, such as a path that cannot be decoded. */
 export function replyToFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   sendError(serviceErrorOf(error), request, reply.header('x-request-id', request.id));
 }
 
 /**
- * For bytes that are not an HTTP request, or a request that takes too long to arrive: there is no request object yet.
+ * Handles bytes that are not an HTTP request, and a request that takes too long to arrive: there is no request object
+ * yet.
  */
 export function replyToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasSlowBody(socket)) return;
-  // No one reads an answer any more, or one is already on its way. Node's own handler looks at the same field.
+  // The client no longer reads, or an answer is already being sent. Node's own handler checks the same field.
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } };
   if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy();
@@ -104,7 +105,7 @@ interface RouteBodies {
   readonly areBytes?: boolean;
 }
 
-/** The error as a reply shows it. */
+/** Converts an error to the one that a reply shows. */
 export function serviceErrorOf(
   error: FastifyError,
   { bytesMax = BODY_BYTES_MAX, areBytes = false }: RouteBodies = {},

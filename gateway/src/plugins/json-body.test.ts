@@ -8,7 +8,7 @@ import { addErrorReply } from './error-reply.ts';
 import { addJsonBody, readBodiesApart } from './json-body.ts';
 import { LargeBodies } from './large-bodies.ts';
 
-test('bodies that are refused when they have arrived cost their caller no connection', async () => {
+test('refused bodies that have arrived do not close their connection', async () => {
   const app = Fastify();
   let connections = 0;
   let bodies = 0;

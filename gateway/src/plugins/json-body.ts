@@ -1,4 +1,4 @@
-// JSON is the only kind of body. It passes the gate of json/json-gate.ts before any route sees it.
+// JSON is the only kind of body. Each passes the gate of json/json-gate.ts before any route sees it.
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type JsonFault, type JsonReading, readJson } from '../json/json-gate.ts';
@@ -8,7 +8,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Size of the body as sent; 0 without one. */
     bodyBytes: number;
-    /** Why its body, which has arrived whole, is refused. */
+    /** Why its body is refused, which has arrived completely. */
     bodyFault: Error | null;
   }
 }
@@ -18,8 +18,8 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 export function addJsonBody(app: FastifyInstance, largeBodies: LargeBodies): void {
   app.decorateRequest('bodyBytes', 0);
   app.decorateRequest('bodyFault', null);
-  // An error of the parser would close the connection, as if more of the body were to come: a caller that sends bad
-  // bodies would cost a connection for each.
+  // An error of the parser would close the connection, as if more of the body were to follow, so a caller with bad
+  // bodies would use a new connection for each.
   app.addHook('preValidation', (request, _reply, done) => done(request.bodyFault ?? undefined));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -41,7 +41,7 @@ export function addJsonBody(app: FastifyInstance, largeBodies: LargeBodies): voi
 }
 
 /**
- * Routes of `scope` have bodies that are read elsewhere. `read` resolves with the body that its route sees. More than a
+ * Lets `read` parse the bodies for the routes of `scope`. It resolves with the body that the route sees. More than a
  * MiB is never parsed on the event loop.
  */
 export function readBodiesApart(
@@ -75,7 +75,7 @@ export function refusal({ path, code, message }: JsonFault): ServiceError {
 
 const MARK = 'takesBytes';
 
-/** Bodies that are bytes, of any content type: passed on as a stream, never parsed. */
+/** Adds bodies of bytes, of any content type: passed on as a stream, never parsed. */
 export function addBytesBody(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, body, done) => done(null, body));

@@ -40,7 +40,7 @@ test('large bodies are parsed one by one, and the event loop rests four times as
   assert.equal(parsed.length, 2);
 });
 
-test('a body of another organization is next, however many wait before it', async () => {
+test('a body of another organization is next, regardless of how many wait before it', async () => {
   const { parsed, parse, rests } = held();
   const all = [parse('org_a'), parse('org_a'), parse('org_a'), parse('org_b')];
   for (let turn = 0; turn < 3; turn++) rests[turn]?.end();
@@ -61,7 +61,7 @@ test('an organization with too many waiting is refused, and another is not', asy
   void parse('org_b');
 });
 
-test('bytes of bodies have a share that is given back', () => {
+test('bytes of bodies have a share that is released', () => {
   const { bodies } = held();
   const first = bodies.bytes.take('org_a', '', 32 << 20);
   assert.ok(first.ok);
@@ -71,7 +71,7 @@ test('bytes of bodies have a share that is given back', () => {
   assert.equal(bodies.bytes.take('org_a', '', 1).ok, true);
 });
 
-test('of large sources one key has six under way and an organization eight; more are refused before they are read', async () => {
+test('one key has six large sources in progress and an organization eight; more are refused unread', async () => {
   const { bodies } = held();
   const app = Fastify();
   const waiting: (() => void)[] = [];

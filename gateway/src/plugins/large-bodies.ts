@@ -1,6 +1,6 @@
-// Bounds large bodies, so that those of one organization do not delay others: limits the bytes of them that an
-// organization has here at a time, and parses them as long work, in which organizations take turns. The limit for
-// sources is lower, since the method registry would refuse more of them, at the cost of having read them.
+// Bounds large bodies, so that one organization does not delay others: limits their bytes for each organization, and
+// parses them as long work, in which organizations take turns. The limit for sources is lower, since the method
+// registry would refuse more of them only after they were read.
 
 import type { Socket } from 'node:net';
 import { type Caller, callerId } from '@methods/auth/caller';
@@ -13,7 +13,7 @@ import { callerOf } from './caller.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its body is the source of a method, which the method registry checks. */
+    /** The body is the source of a method, which the method registry checks. */
     source?: boolean;
   }
 }
@@ -21,10 +21,10 @@ declare module 'fastify' {
 /** A body up to this is parsed within 5 ms. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 
-/** Reading a body costs the event loop and its collector about as much as parsing it, even if it is refused. */
+/** Reading a body costs the event loop and its garbage collector about as much as parsing it, even if it is refused. */
 const READ_MS_PER_MIB = 5;
 
-/** Time on the event loop for a caller's text that is read and passed on. */
+/** Returns the time on the event loop for a caller's text that is read and passed on. */
 export function readingMs(bytes: number): number {
   return (READ_MS_PER_MIB * bytes) / (1 << 20);
 }
@@ -41,18 +41,18 @@ export class LargeBodies {
 
   constructor(private readonly longWork: LongWork) {}
 
-  /** Resolves with what `parse` returns, when it is the organization's turn. @throws ServiceError over its share */
+  /** Resolves with the result of `parse` when it is the organization's turn. @throws ServiceError over its share */
   parse<T>(orgId: string, bytes: number, parse: () => T): Promise<T> {
     return this.longWork.run(orgId, bytes, undivided(parse), readingMs(bytes));
   }
 }
 
-/** Routes of `scope`, which has callers: a body's share is taken before its first byte is read. */
+/** For the routes of `scope`, which has callers: takes a body's share before its first byte is read. */
 export function addLargeBodies(scope: FastifyInstance, largeBodies: LargeBodies): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     const bytes = encoding === undefined ? Number(length ?? 0) : request.routeOptions.bodyLimit;
-    // A body beyond the limit of the route is refused by its length.
+    // A body beyond the route's limit is refused by its length.
     if (!(bytes > LARGE_BODY_BYTES) || bytes > request.routeOptions.bodyLimit) return done();
     const caller = callerOf(request);
     if (request.routeOptions.config.source) {
@@ -66,7 +66,7 @@ export function addLargeBodies(scope: FastifyInstance, largeBodies: LargeBodies)
   });
 }
 
-/** Before a source goes to the registry that came with a request for any tool. @throws ServiceError over its share */
+/** Called before a source from a request for any tool is sent to the registry. @throws ServiceError over its share */
 export function enterSource(request: FastifyRequest, reply: FastifyReply, largeBodies: LargeBodies): void {
   if (request.bodyBytes <= LARGE_BODY_BYTES) return;
   const refused = refusedSource(callerOf(request), reply, largeBodies);
@@ -81,14 +81,14 @@ function refusedSource(caller: Caller, reply: FastifyReply, { sources }: LargeBo
   return null;
 }
 
-// Bodies that may take long to arrive. Every other request must be here whole within the server's time; the recording of
-// an upload may take as long as it needs, as long as its bytes keep coming.
+// Lets bodies arrive slowly. Every other request must arrive within the server's time; the recording of an upload may
+// take as long as it needs, while its bytes keep coming.
 
 const IDLE_MS = 30_000;
 
 const open = new WeakSet<Socket>();
 
-/** Routes of `scope` take slow bodies; after the scope has callers. */
+/** For the routes of `scope`; called after the scope has callers. */
 export function addSlowBody(scope: FastifyInstance): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
@@ -104,7 +104,7 @@ export function addSlowBody(scope: FastifyInstance): void {
   });
 }
 
-/** Whether the server's own limit does not apply to the data that arrives on this connection now. */
+/** Reports whether the server's own limit does not apply to the data that arrives on this connection now. */
 export function hasSlowBody(socket: Socket): boolean {
   return open.has(socket);
 }

@@ -58,7 +58,7 @@ test('an address without a key waits for each reply after the hundredth; probes 
   assert.deepEqual([...statuses].sort(), [200, 401, 404]);
 });
 
-test('probes are never late, however many come from one address', async () => {
+test('probes are never late, regardless of how many come from one address', async () => {
   const { held, clock } = holdingClock();
   await using gateway = await gatewayFixture({ rateLimitPerKey: 200, clock });
   const url = `http://127.0.0.1:${gateway.port}`;

@@ -1,4 +1,4 @@
-// Holds back two kinds of replies for a second: a 429 to a caller that has had many of them, and any reply but a probe's
+// Delays two kinds of replies for a second: a 429 to a caller that has got many of them, and any reply except a probe's
 // to an address that sends many requests without a key. A refusal costs about as much as a small request, so a client
 // that ignores refusals would otherwise keep the event loop busy.
 import { type Caller, callerId } from '@methods/auth/caller';
@@ -9,14 +9,14 @@ import { countedAddress } from '../callers/counted-address.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For the probes of load balancers, which give up within a second: they are never late. */
+    /** For the probes of load balancers, which give up within a second: they are never delayed. */
     probe?: boolean;
   }
 }
 
 export interface LateRepliesOptions {
   readonly clock: Clock;
-  /** 0: clients without a key are not delayed, since other limits do not count them either. */
+  /** 0: clients without a key are not delayed, as other limits do not count them either. */
   readonly rateLimitPerKey: number;
 }
 

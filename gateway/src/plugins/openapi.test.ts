@@ -1,4 +1,4 @@
-// Replies to other than JSON requests against the API's description; `apiFixture` checks all the others.
+// Compares replies to requests other than JSON with the API's description; `apiFixture` compares all the others.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The API's description, made of the routes themselves, and a page to read it. Both work without the internet.
+// The API's description, generated from the routes, and a page to read it. Both work without the internet.
 
 import { Worker } from 'node:worker_threads';
 import swagger from '@fastify/swagger';
@@ -10,7 +10,7 @@ import { REFERENCE_PATHS, type ReferencePage } from './reference-paths.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** In place of the schema that its body is checked against. */
+    /** Described in place of the schema that checks the body. */
     describedBody?: TSchema;
   }
 }
@@ -60,12 +60,12 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
   addReferencePage(app, publicUrl);
 }
 
-/** A body that is checked in parts is described as a whole. */
+/** Describes a body that is checked in parts as a whole. */
 function described(schema: FastifySchema, body: TSchema | undefined): FastifySchema {
   return body === undefined ? schema : { ...schema, body };
 }
 
-/** A wildcard's value gets a name, as every parameter of a description has. */
+/** Names a wildcard's value, since every parameter of a description has a name. */
 function named(schema: FastifySchema): FastifySchema {
   const params = schema?.params as { properties?: Record<string, unknown>; required?: string[] } | undefined;
   if (params?.properties?.['*'] === undefined) return schema;
@@ -77,8 +77,8 @@ function named(schema: FastifySchema): FastifySchema {
 const THREAD = new URL('./reference-thread.ts', import.meta.url);
 
 /**
- * The page that shows the API's description. Its code is loaded at the first request for the page, since it takes a third
- * as long as the rest of the gateway, and in a thread, so that no other request waits.
+ * Adds the page that shows the API's description. Its code is loaded at the first request, since that takes a third as
+ * long as loading the rest of the gateway, and in a thread, so that no other request waits.
  */
 function addReferencePage(app: FastifyInstance, publicUrl: string | null): void {
   let page: Promise<ReferencePage> | null = null;

@@ -29,7 +29,7 @@ function turnsWithCost(eachMs: number) {
     for (let n = 0; n < times; n++) {
       turns.take(orgId, () => {
         begun.push(orgId);
-        // As a body that is read: not within the call.
+        // Like a body that is read: not within the call.
         process.nextTick(() => {
           nowMs += eachMs;
         });
@@ -74,7 +74,7 @@ test('while others ask, an organization rests twice as long as its requests took
   assert.equal(begun.join(''), '');
   pass(2);
   assert.equal(begun.splice(0).join(''), 'aaaa');
-  // Its four others, after another rest.
+  // Its four others follow after another rest.
   await nextTurn();
   pass(40);
   assert.equal(begun.splice(0).join(''), 'aaaa');
@@ -84,7 +84,7 @@ test('while others ask, an organization rests twice as long as its requests took
   assert.equal(begun.join(''), 'a');
 });
 
-test('quick requests begin 32 in a turn, those that wait as well', async () => {
+test('32 quick requests begin in a turn, including those that wait', async () => {
   const { begun, ask } = turnsWithCost(0);
   ask('a', 100);
   assert.equal(begun.length, 32);
@@ -96,7 +96,7 @@ test('quick requests begin 32 in a turn, those that wait as well', async () => {
   assert.deepEqual(turns, [36, 68, 100]);
 });
 
-test('an organization with 2,000 that wait is refused, and another is not', () => {
+test('an organization with 2,000 waiting requests is refused, and another is not', () => {
   const { ask } = turnsWithCost(0);
   ask('a', 2_032);
   assert.throws(() => ask('a'), { code: 'rate_limited' });

@@ -1,6 +1,6 @@
 // Bounds how many requests of one organization begin in a turn of the event loop, and how long it rests afterwards.
-// Without it those that arrive together are all begun together, and a client that sends four hundred at once holds the
-// loop for as long as they take.
+// Otherwise requests that arrive together would all begin together, and a client that sends four hundred at once would
+// block the loop for as long as they take.
 import type { Clock, Timer } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
@@ -8,20 +8,17 @@ import type { FastifyInstance } from 'fastify';
 import { RecentOrganizations } from '../turns/recent-organizations.ts';
 import { callerOf } from './caller.ts';
 
-/** However long they take. */
+/** Regardless of their duration. */
 const BEGIN_MAX = 4;
 /** Across all organizations, outside the queue. */
 const BEGIN_ALL_MAX = 32;
-/**
- * While a turn is this young, more work begins in it: a turn has a cost of its own, and replies that leave together
- * cost less.
- */
+/** While a turn is this young, more work begins in it: each turn has a cost, and replies sent together cost less. */
 const YOUNG_MS = 5;
 const BEGIN_YOUNG_MAX = 32;
 const PARTS = BEGIN_YOUNG_MAX / BEGIN_MAX;
 /**
- * While others ask as well, an organization that begins its four in a turn rests for this many times as long as its
- * part of the turn took: the later work of a request costs as much again, here and in the services behind.
+ * While others also ask, an organization that begins its four in a turn rests for this many times as long as its part
+ * of the turn took: the later work of a request costs the same again, here and in the services behind.
  */
 const REST = 2;
 const REST_MS_MAX = 100;
@@ -35,7 +32,7 @@ interface Turn extends QueuedJob {
 export class OrganizationTurns {
   private readonly queue = new FairQueue<Turn>(WAITING);
   private readonly begun = new Map<string, number>();
-  /** Until when. */
+  /** The end of each rest. */
   private readonly rests = new Map<string, number>();
   private waking: Timer | null = null;
   private turning = false;
@@ -82,7 +79,7 @@ export class OrganizationTurns {
     this.begun.clear();
     this.wake();
     if (this.queue.length === 0 || !this.turning) return;
-    // A request's work is done between two immediates, so each part sees how long the parts before it took.
+    // A request's work is done between two immediates, so each part measures how long the parts before it took.
     for (let part = 2; part <= PARTS; part++) {
       setImmediate(() => {
         if (this.isYoung()) this.part(part * BEGIN_MAX);
@@ -126,7 +123,7 @@ export class OrganizationTurns {
   }
 }
 
-/** Routes of `scope`, which has callers. */
+/** For the routes of `scope`, which has callers. */
 export function addOrganizationTurns(scope: FastifyInstance, turns: OrganizationTurns): void {
   scope.addHook('onRequest', (request, _reply, done) => {
     try {

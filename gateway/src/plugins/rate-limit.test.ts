@@ -20,7 +20,7 @@ test('a bucket allows its burst, then its rate', () => {
   assert.equal(taken(30), 20);
 });
 
-test('when there are too many keys the one unused for longest is forgotten, not one in use', () => {
+test('when there are too many keys the least recently used is forgotten', () => {
   const clock = { wallMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
   const buckets = new TokenBuckets({ clock, perSecond: 1, burst: 2, bucketsMax: 3 });
   buckets.take('busy');

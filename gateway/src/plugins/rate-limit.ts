@@ -23,7 +23,7 @@ interface Taken extends BucketState, Limited {}
 
 export interface TakenMore extends TakenTokens, Limited {}
 
-/** One for all surfaces: a caller's requests count together. */
+/** One for all surfaces: all requests of a caller count together. */
 export class RateLimit {
   private readonly keys: TokenBuckets | null;
   private readonly organizations: TokenBuckets | null;
@@ -34,7 +34,8 @@ export class RateLimit {
   }
 
   /**
-   * The bucket that the headers describe: the one that refuses, else the one with less left. Null: there is no limit.
+   * Returns the bucket that the headers describe: the one that refuses, else the one with less left. Null: there is no
+   * limit.
    */
   take(caller: Caller): Taken | null {
     const ofKey = taken('key', this.keys, callerId(caller));
@@ -66,7 +67,7 @@ function taken(share: Taken['share'], buckets: TokenBuckets | null, key: string)
   return buckets && { ...buckets.take(key), burst: buckets.burst, share };
 }
 
-/** Routes of `scope`, which has callers. */
+/** For the routes of `scope`, which has callers. */
 export function addRateLimit(scope: FastifyInstance, limit: RateLimit | null): void {
   if (limit === null) return;
   scope.addHook('onRequest', (request, reply, done) => {

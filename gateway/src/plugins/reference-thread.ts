@@ -12,12 +12,13 @@ await app.register(reference, {
     withDefaultFonts: false,
     telemetry: false,
     pageTitle: 'Methods API',
-    // Calls go from the page to this server. Left out, some of them would pass through the maker's proxy, keys and all.
+    // Calls go directly from the page to this server. By default some would pass through a proxy of the page's vendor,
+    // with their keys.
     proxyUrl: '',
     hideClientButton: true,
-    // They would hand the description to the maker's own service.
+    // These would send the description to the vendor's service.
     showDeveloperTools: 'never',
-    // The browser would ask for one that is not there.
+    // The browser would request a missing one.
     favicon: 'data:,',
     agent: { disabled: true },
     mcp: { disabled: true },
@@ -27,7 +28,7 @@ const parts = REFERENCE_PATHS.map(async (path) => {
   const { statusCode: status, headers, rawPayload } = await app.inject({ method: 'GET', url: path });
   const type = String(headers['content-type'] ?? 'text/plain; charset=utf-8');
   const location = typeof headers.location === 'string' ? headers.location : null;
-  // A copy: a pooled buffer would keep its other content alive.
+  // Copies the bytes: a pooled buffer would keep its other content in memory.
   return [path, { status, type, location, body: new Uint8Array(rawPayload) }];
 });
 parentPort?.postMessage(Object.fromEntries(await Promise.all(parts)) as ReferencePage);

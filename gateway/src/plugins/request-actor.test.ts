@@ -17,7 +17,7 @@ test('a person acts with their role and their address, which counts only if it i
   assert.equal(verifiedEmail({ email: 'ann@example.com', emailVerified: false }), '');
 });
 
-test('a key acts as itself, and a channel follows from the credential', () => {
+test('a key acts as itself, and the credential determines the channel', () => {
   const key = as({ kind: 'service_key', orgId: 'org_1', keyId: 'key_1' });
   assert.deepEqual([actorOf(key), channelOf(key)], [{ ...NO_ONE, keyId: 'key_1' }, AnswerChannel.API]);
   const channels = (['session', 'machine_token', 'mcp_token'] as const).map((credential) =>

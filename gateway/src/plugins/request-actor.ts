@@ -1,5 +1,5 @@
-// The caller of a request as a run keeps it (who started the run or answered its question, and through which channel),
-// and as the registry records it.
+// The caller of a request as a run stores it (the starter of the run or the answerer of its question, with the
+// channel), and as the registry records it.
 import { type Caller, callerId, type UserCaller } from '@methods/auth/caller';
 import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import type { FastifyRequest } from 'fastify';

@@ -1,19 +1,19 @@
-// Refuses requests that two HTTP parsers could read in two ways, and sets what every response carries. Node's parser
-// already refuses other smuggling tricks; these it lets through, or answers in a form that is not ours.
+// Refuses requests that two HTTP parsers could read in different ways, and sets the headers of every response. Node's
+// parser refuses other smuggling tricks; these it accepts, or answers in a form that is not ours.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 
 export function addRequestGate(app: FastifyInstance): void {
-  // An expectation we do not know is ignored, as the standard allows; Node would answer without a body.
+  // An unknown expectation is ignored, as the standard allows; Node would answer without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    // Saved content is answered with its own type, even if it looks like another to a browser.
+    // Saved content is returned with its own type, even if it looks like another one to a browser.
     reply.header('x-content-type-options', 'nosniff');
     const ambiguity = ambiguityOf(request.raw);
     if (ambiguity === null) return done();
-    // The next bytes on this connection may be part of this request.
+    // The next bytes on this connection may belong to this request.
     reply.header('connection', 'close');
     done(new ServiceError('invalid_request', ambiguity));
   });

@@ -1,5 +1,5 @@
-// One record a request, written when the response has left: caller, route, outcome and duration. No content, no path
-// (it may hold anything), only the route.
+// One record for each request, written when the response has been sent: caller, route, outcome and duration. It holds
+// no content and no path, which may contain anything, only the route.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -47,11 +47,11 @@ function nameOf(caller: Caller): Record<string, string> {
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 
-// Random once a process, then counted: unique, and costs nothing a request.
+// Random for each process, then counted: unique, at no cost for a request.
 const prefix = `req_${randomBytes(9).toString('base64url')}_`;
 let count = 0;
 
-/** Every request has an id, its caller's own where that can be printed and logged safely. */
+/** Gives every request an id: the caller's own if it can be printed and logged safely. */
 export function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newRequestId();

@@ -1,5 +1,6 @@
-// Checks the requests of a route and writes its replies. Compiling all schemas takes longer than the rest of a start,
-// so the compilers are made at the start, and each schema is compiled when a request needs it, or soon after the start.
+// Checks the requests of a route and serializes its replies. Compiling all schemas takes longer than the rest of a
+// start, so only the compilers are made at the start, and each schema is compiled when a request needs it, or soon
+// after the start.
 import ajvCompiler from '@fastify/ajv-compiler';
 import stringifyCompiler from '@fastify/fast-json-stringify-compiler';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -11,7 +12,9 @@ export interface RouteSchemas {
   readonly compilersFactory: Compilers;
   /** Creates the compilers, which takes longer than any compilation. */
   makeCompilers(): void;
-  /** Compiles one schema that no request has needed so far; false: none is left. Throws the fault of a schema. */
+  /**
+   * Compiles one schema that no request has needed so far; returns false if none is left. Throws the fault of a schema.
+   */
   compileNext(): boolean;
 }
 
@@ -79,7 +82,7 @@ export function routeSchemas(): RouteSchemas {
 /** Between two of them the event loop is left to requests. */
 export const COMPILING_REST_MS = 100;
 
-/** Those of an app, once it listens. Only a request soon after a start compiles one in its turn. */
+/** Compiles the schemas of an app once it listens. Only a request soon after a start must compile one itself. */
 export function addCompiling(app: FastifyInstance, schemas: RouteSchemas, clock: Clock): void {
   let timer: Timer | null = null;
   const next = () => {

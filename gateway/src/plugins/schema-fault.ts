@@ -1,4 +1,4 @@
-// Turns a finding of the schema check into a sentence that names the field.
+// Converts a finding of the schema check to a sentence that names the field.
 import type { Finding } from '@methods/errors/service-error';
 import { nearest } from '@methods/method/source/did-you-mean';
 import type { FastifySchemaValidationError } from 'fastify';
@@ -6,7 +6,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 /** As the checker reports it with `verbose`; the refused value itself is never used. */
 export interface SchemaFault extends FastifySchemaValidationError {
   readonly parentSchema?: { readonly properties?: object };
-  /** Set where the fault is in a member's name rather than its value. */
+  /** Set if the fault is in a member's name, not in its value. */
   readonly propertyName?: string;
 }
 
@@ -65,7 +65,7 @@ function unknownField({ instancePath, parentSchema }: SchemaFault, name: string)
   return finding(`${instancePath}/${escaped(name)}`, 'unknown_field', `There is no field ${quoted(name)}.${hint}`);
 }
 
-// The limit's own name: `idempotency_key_length`, `metadata_value_length`, `wait_ms`.
+// Returns the limit's own name: `idempotency_key_length`, `metadata_value_length`, `wait_ms`.
 function limitName(names: readonly string[], inName: boolean): string {
   const field = names[0] ?? 'value';
   if (inName) return `${field}_key`;

@@ -22,7 +22,7 @@ function heldClock() {
   return { clock, held };
 }
 
-/** A connection that reads nothing. The system takes some replies for it, so it has to ask more than once. */
+/** A connection that reads nothing. The system buffers some replies, so it must request more than one. */
 function deaf(port: number, path: string, key: string): { readonly socket: Socket; ask(): void } {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -33,7 +33,7 @@ function deaf(port: number, path: string, key: string): { readonly socket: Socke
   };
 }
 
-test('unread replies use up the share of their key and organization, and their reader is cut', async () => {
+test('unread replies use up the share of their key and organization, and their reader is disconnected', async () => {
   const { clock, held } = heldClock();
   await using gateway = await gatewayFixture({
     clock,

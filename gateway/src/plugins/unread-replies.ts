@@ -1,5 +1,5 @@
-// Replies that their readers have not taken yet: how many bytes of them an organization and a key may have here, and how
-// long a reader may take. A reader that takes nothing loses its own connection, and nothing else.
+// Bounds replies that their readers have not taken yet: how many bytes of them an organization and a key may have here,
+// and how long a reader may take. A reader that takes nothing loses only its own connection.
 import { Transform } from 'node:stream';
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
@@ -11,10 +11,10 @@ import { callerOf } from './caller.ts';
 const LIMITS: SharesOptions = { placesMax: 256 << 20, perOrganizationMax: 64 << 20, perKeyMax: 32 << 20 };
 /** The system buffers this much of a reply, whether it is read or not. */
 const SMALL_BYTES = 16 * 1024;
-/** As long as the reply to a change may be. */
+/** The maximum size of the reply to a change. */
 const CHANGE_BYTES = 4 << 20;
 const SLOW_MS = 30_000;
-/** The slowest reader that is waited for: after `SLOW_MS`, a second for this many bytes. */
+/** The slowest reader that is accepted: after `SLOW_MS`, a second for this many bytes. */
 const BYTES_A_SECOND = 32 * 1024;
 
 /** One for all surfaces. */
@@ -36,7 +36,7 @@ export class UnreadReplies {
 /** Routes of `scope`, which has callers. */
 export function addUnreadReplies(scope: FastifyInstance, replies: UnreadReplies): void {
   scope.addHook('onRequest', (request, _reply, done) => {
-    // A change is refused before it is made: its reply never is.
+    // A change is refused before it is made, and its reply is never refused.
     if (request.method === 'GET') return done();
     const place = replies.take(callerOf(request), CHANGE_BYTES);
     if (!place.ok) return done(overShare('bytes of replies', place));
@@ -58,19 +58,19 @@ export function addUnreadReplies(scope: FastifyInstance, replies: UnreadReplies)
   });
 }
 
-/** The characters of a text. Null: it is sent in parts. */
+/** Returns the number of characters of a text. Null: it is sent in parts. */
 function sizeOf(payload: unknown): number | null {
   if (typeof payload === 'string') return payload.length;
   if (payload === null || payload === undefined) return 0;
   return Buffer.isBuffer(payload) ? payload.length : null;
 }
 
-/** The event streams of runs look after their readers themselves. */
+/** The event streams of runs supervise their readers themselves. */
 function isEventStream(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type')).startsWith('text/event-stream');
 }
 
-/** A reply in parts waits for its reader, which must read some of it. */
+/** A reply in parts waits for its reader, which must make progress. */
 export function watchStream(reply: FastifyReply, clock: Clock): void {
   const { raw } = reply;
   let sentBytes = 0;
@@ -85,7 +85,7 @@ export function watchStream(reply: FastifyReply, clock: Clock): void {
   raw.once('close', () => timer.cancel());
 }
 
-/** The same body; what of it is large counts as unread until the reply ends, and ends it over a share. */
+/** Returns the same body. Its large parts count as unread until the reply ends, and end it over a share. */
 export function countedBody(replies: UnreadReplies, caller: Caller, reply: FastifyReply): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

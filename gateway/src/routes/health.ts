@@ -1,4 +1,4 @@
-// /healthz: the process is alive. /readyz: it can serve, or why it cannot.
+// /healthz: the process is alive. /readyz: it can serve, or the reason why not.
 import type { Clock } from '@methods/base/clock';
 import type { FastifyInstance } from 'fastify';
 import type { MethodRegistry } from '../clients/method-registry.ts';
@@ -14,7 +14,7 @@ export interface HealthParts {
 }
 
 const PROBE = { schema: { hide: true }, config: { probe: true } };
-// Probes of many balancers cost the registry one call a second.
+// Probes of many load balancers cost the registry one call a second.
 const PROBE_AGE_MS = 1_000;
 
 export function addHealth(app: FastifyInstance, { scheduler, registry, clock, stopping }: HealthParts): void {

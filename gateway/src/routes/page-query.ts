@@ -19,7 +19,7 @@ export const readLimit: preValidationHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** As the registry takes it; 0 is its default. */
+/** As the registry takes it; 0 means its default. */
 export function pageRequest({ limit = 0, cursor = '' }: { limit?: number; cursor?: string }) {
   return { limit, cursor };
 }

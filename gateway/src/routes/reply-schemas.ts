@@ -3,7 +3,7 @@
 import { ServiceError } from '@methods/errors/service-error';
 import { type TSchema, Type } from 'typebox';
 
-/** For routes that take no query: a parameter there would be ignored without a word. */
+/** For routes that take no query, where a parameter would be ignored silently. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
 /** One of several findings; those of a method's source name their place in the text. */
@@ -58,9 +58,9 @@ export function replies(success: Readonly<Record<number, TSchema>>): Record<stri
   return { ...success, '4xx': Refused, '5xx': Failed };
 }
 
-// Changes that are described only by their path.
+// For changes that are described only by their path.
 
-/** Lets nothing or `{}` pass: many clients cannot send a POST without a body. `what`: "A retry". */
+/** Accepts no body or `{}`: many clients cannot send a POST without a body. `what`: "A retry". */
 export function refuseFields(body: unknown, what: string): void {
   if (body === undefined || body === null) return;
   if (typeof body === 'object' && Object.keys(body).length === 0) return;

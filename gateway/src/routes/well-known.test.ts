@@ -15,7 +15,7 @@ const ISSUER = {
 };
 const NOBODY = { authorization: '' };
 
-test('one public address has all that programs need to know', async () => {
+test('one public address has everything that programs need to know', async () => {
   const addresses = { publicUrl: PUBLIC_URL, grpcPublicUrl: '127.0.0.1:9', mcpUrl: `${PUBLIC_URL}/mcp` };
   await using gateway = await gatewayFixture({ ...addresses, issuer: ISSUER });
   const { status, body } = await gateway.ask('GET', '/.well-known/methods', undefined, NOBODY);
@@ -36,7 +36,7 @@ test('one public address has all that programs need to know', async () => {
   );
 });
 
-test('an MCP client is led from a refusal to the issuer', async () => {
+test('an MCP client finds the issuer from a refusal', async () => {
   await using gateway = await gatewayFixture({ publicUrl: PUBLIC_URL, mcpUrl: `${PUBLIC_URL}/mcp`, issuer: ISSUER });
   const refused = await gateway.ask('GET', '/api/whoami', undefined, NOBODY);
   const [, address = ''] = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
@@ -48,7 +48,7 @@ test('an MCP client is led from a refusal to the issuer', async () => {
   }
 });
 
-test('without an issuer there are service keys and no people, and sign-in says why', async () => {
+test('without an issuer there are service keys and no people, and sign-in gives the reason', async () => {
   await using gateway = await gatewayFixture();
   const { body } = await gateway.ask('GET', '/.well-known/methods', undefined, NOBODY);
   assert.deepEqual([body.issuer, body.machine_audience], [null, null]);

@@ -66,7 +66,7 @@ function addResourceMetadata(app: FastifyInstance, resource: string, issuerUrl: 
     bearer_methods_supported: ['header'],
     resource_name: 'Methods',
   });
-  // Some clients look at the root for any path of the resource.
+  // Some clients use the root for any path of the resource.
   for (const path of new Set([resourceMetadataPath(resource), '/.well-known/oauth-protected-resource'])) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) => {
       reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');

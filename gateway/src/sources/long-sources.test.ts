@@ -6,7 +6,7 @@ import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 const INPUTS = Array.from({ length: 20 }, (_, n) => `v${n}: =inputs.amount + ${n}`).join(', ');
 
-/** Good, and long enough to take many turns of the event loop to compile. */
+/** Valid, and long enough to take many turns of the event loop to compile. */
 const long = (name: string) => `format: method/2
 name: ${name}
 inputs: { amount: number }
@@ -16,12 +16,12 @@ steps:
 ${Array.from({ length: 150 }, (_, n) => `  - { name: s${n}, node: 'return { t: v0 };', in: { ${INPUTS} }, out: { t: number } }`).join('\n')}
 `;
 
-test('long sources are read apart from the event loop, and start as short ones do', async () => {
+test('long sources are read outside of the event loop, and start like short ones', async () => {
   await using gateway = await gatewayFixture();
   const start = (method: string, amount: number) => gateway.ask('POST', '/v1/runs', { method, inputs: { amount } });
   const shares: number[] = [];
   const methods: string[] = [];
-  // The thread starts with the first, and other tests use the machine.
+  // The thread starts with the first source, and other tests use the machine.
   while (shares.length < 12 && !shares.some((share) => share < 0.5)) {
     const source = long(`m${shares.length}`);
     const begunMs = performance.now();

@@ -1,4 +1,4 @@
-// Reads the facts of a saved source that the gateway needs. Pure, and as expensive as the author makes it: long ones
+// Reads the facts of a saved source that the gateway needs. Pure, and as expensive as its author makes it: long sources
 // are read in a thread.
 import { assert } from '@methods/base/assert';
 import { goesOnAfterFailure } from '@methods/method/after-failure';
@@ -13,14 +13,14 @@ import type { DeclaredStep } from '../views/step-view.ts';
 /** The facts that a start of the method needs. */
 export interface StartFacts {
   readonly inputSchema: JsonSchema;
-  /** Features that its worker must have. */
+  /** Features that a worker must have. */
   readonly needs: readonly string[];
   readonly steps: readonly DeclaredStep[];
   /** It has a `require` that refuses inputs. */
   readonly hasRequirements: boolean;
-  /** Something may be left to do once a step has failed. */
+  /** A failed step may leave cleanup to do. */
   readonly cleansUp: boolean;
-  /** Nothing outside notices its steps. */
+  /** The method's steps have no effect outside of it. */
   readonly onlyComputes: boolean;
 }
 

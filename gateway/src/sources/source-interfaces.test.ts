@@ -20,7 +20,7 @@ test('a source is compiled once, however often it is read', async () => {
   assert.equal(await of('b', 'format: workflow/1'), '');
 });
 
-test('a long source says the same of itself as a short one', async () => {
+test('a long source has the same interface as a short one', async () => {
   const interfaces = new SourceInterfaces(systemClock, threads);
   const comment = `# ${'x'.repeat(20_000)}\n`;
   const long = { orgId: 'org_1' as const, sha256: 'long', source: Buffer.from(comment + GREETING) };

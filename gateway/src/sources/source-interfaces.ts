@@ -6,7 +6,7 @@ import { AgedCache } from '../cache/aged-cache.ts';
 import { type SavedSource, SourceThreads } from './source-threads.ts';
 
 interface Kept {
-  /** JSON of the fields, without the braces around them; empty where the source cannot be compiled. */
+  /** JSON of the fields, without the braces around them; empty if the source cannot be compiled. */
   readonly fieldsJson: string;
 }
 

@@ -1,4 +1,4 @@
-// Reads the sources of saved versions: short ones at once, long ones in a thread, apart from the event loop.
+// Reads the sources of saved versions: short ones at once, long ones in a thread, outside of the event loop.
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
@@ -36,7 +36,7 @@ export class SourceThreads implements Stoppable {
     return this.pool.stop();
   }
 
-  /** JSON of a `SourceInterface` without its braces; empty for workflow/1, and where it takes too much to find out. */
+  /** JSON of a `SourceInterface` without its braces; empty for workflow/1, and if finding out takes too long. */
   async interfaceFieldsJson({ orgId, source }: Omit<SavedSource, 'sha256'>): Promise<string> {
     if (isShort({ source })) return interfaceFieldsJson(source);
     try {
@@ -47,12 +47,15 @@ export class SourceThreads implements Stoppable {
     }
   }
 
-  /** @throws ServiceError invalid_method where it takes too much to find out, rate_limited, unavailable. */
+  /** @throws ServiceError invalid_method if finding out takes too long, rate_limited, unavailable. */
   async startFacts({ orgId, sha256, source }: SavedSource): Promise<StartFacts> {
     return (await this.run({ kind: 'start', sha256, source }, orgId)) as StartFacts;
   }
 
-  /** The sentences of the method's `require` that checked inputs do not meet. @throws ServiceError as `startFacts`. */
+  /**
+   * Returns the sentences of the method's `require` checks that the inputs do not meet. @throws ServiceError as
+   * `startFacts`.
+   */
   async unmet({ orgId, sha256, source }: SavedSource, inputs: JsonObject): Promise<readonly string[]> {
     return (await this.run({ kind: 'unmet', sha256, source, inputs }, orgId)) as readonly string[];
   }

@@ -23,7 +23,7 @@ export class AccountBook {
   readonly people: Person[] = [];
   readonly signIns = new Map<string, BeginSignInRequest>();
   readonly sessions = new Map<string, { person: Person; expiresAtMs: number }>();
-  /** Lines of the audit log that were taken. */
+  /** Lines that the audit log accepted. */
   readonly audit: RecordedAudit[] = [];
   settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [] as string[] };
   private readonly orgIds = new Map<string, OrgId>();
@@ -67,7 +67,7 @@ export class AccountBook {
     });
   }
 
-  /** The organization of an issuer's id; made when first named. */
+  /** Returns the organization of an issuer's id; created when first named. */
   orgId(externalOrgId: string): OrgId {
     const known = this.orgIds.get(externalOrgId) ?? newId('org');
     this.orgIds.set(externalOrgId, known);

@@ -1,5 +1,5 @@
-// A whole gateway in front of a real registry on a real Postgres, with a real issuer: for tests of what people and their
-// programs do through `/api`.
+// A whole gateway in front of a real registry on a real Postgres, with a real issuer: for tests of what people and
+// their programs do through `/api`.
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
@@ -21,11 +21,11 @@ export interface ApiFixture extends AsyncDisposable {
   readonly issuer: TestIssuer;
   readonly registry: RegistryProcess;
   readonly log: Record<string, unknown>[];
-  /** A session of this user: what its browser sends, and its end. */
+  /** Creates a session of this user: what its browser sends, and its end. */
   session(orgId: OrgId, userId: UserId): Promise<{ headers: Record<string, string>; end(): Promise<void> }>;
-  /** Open events, as a viewer of an organization or with these headers. */
+  /** Opens events, as a viewer of an organization or with these headers. */
   follow(path: string, as: string | Record<string, string>): Promise<FollowedEvents>;
-  /** Signed in as this role in an organization; another `org` is another organization. */
+  /** Signs in with this role in an organization; another `org` is another organization. */
   person(role?: 'viewer' | 'member' | 'admin', org?: string, claims?: Record<string, unknown>): Promise<Asking>;
 }
 
@@ -53,14 +53,14 @@ export interface ApiOptions {
   readonly notifierAddress?: string;
 }
 
-/** With an issuer of its own, and so with organizations of its own, on the registry of all such files. */
+/** With its own issuer, and so with its own organizations, on a registry shared by all such files. */
 export function commonRegistryApi(
   options: Pick<ApiOptions, 'notifierAddress' | 'runSchedulerAddresses'> = {},
 ): Promise<ApiFixture> {
   return openApi(options, commonRegistryProcess(), async () => {});
 }
 
-/** With a registry of its own, which the test may stop or measure. */
+/** With its own registry, which the test may stop or measure. */
 export function apiFixture(options: ApiOptions = {}): Promise<ApiFixture> {
   const registry = startRegistryProcess(options.natsUrl);
   return openApi(options, registry, async () => (await registry).stop());
@@ -132,7 +132,7 @@ async function openApi(
   };
 }
 
-/** A text body is sent unchanged. Every reply has to be one of the API's description. */
+/** A text body is sent unchanged. Every reply must be one of the API's description. */
 async function ask(
   { url, description }: { readonly url: string; readonly description: DescribedReplies },
   method: string,
@@ -151,7 +151,7 @@ async function ask(
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** `code` is undefined where a reply has no body; `detail`: the code of the first finding. */
+/** `code` is undefined for a reply without a body; `detail`: the code of the first finding. */
 export function assertRefused({ status, body }: ApiReply, expected: number, code?: string, detail?: string): void {
   assert.deepEqual([status, body?.error], [expected, code], JSON.stringify(body));
   if (detail) assert.equal(body.details[0].code, detail);

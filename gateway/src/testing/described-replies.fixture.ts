@@ -1,4 +1,4 @@
-// Holds replies against the API's own description: their status, type and shape, with no field that it leaves out.
+// Compares replies with the API's own description: their status, type and shape, without undocumented fields.
 import assert from 'node:assert/strict';
 import { Check, Errors } from 'typebox/schema';
 
@@ -29,14 +29,14 @@ export class DescribedReplies {
 
   static async of(url: string): Promise<DescribedReplies> {
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, Operations> };
-    // A path with fewer parameters is the more exact one.
+    // A path with fewer parameters is more specific.
     const sorted = Object.entries(paths).sort(([a], [b]) => a.split('{').length - b.split('{').length);
     return new DescribedReplies(
       sorted.map(([path, operations]) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), operations]),
     );
   }
 
-  /** Routes that are not described have to be no routes at all. */
+  /** A route without a description must not exist. */
   check({ method, path, status, type, text }: ReplyToCheck): void {
     const [pathname = ''] = path.split('?');
     const verb = method.toLowerCase();

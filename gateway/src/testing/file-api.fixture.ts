@@ -1,4 +1,4 @@
-// One gateway for all tests of a file, and the people they are about.
+// One gateway for all tests of a file, and the people in them.
 import { after, before } from 'node:test';
 import { type ApiFixture, type Asking, commonRegistryApi } from './api.fixture.ts';
 

@@ -24,7 +24,7 @@ interface SentFile {
 
 export class FileBook {
   readonly files = new Map<string, SentFile>();
-  /** Uploads that broke off. */
+  /** Uploads that ended early. */
   broken = 0;
   /** Chunks as received. */
   chunks = 0;

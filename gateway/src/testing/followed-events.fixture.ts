@@ -1,4 +1,4 @@
-// An open reply of server-sent events, read as it comes.
+// An open reply of server-sent events, read as it arrives.
 
 export interface ReceivedEvent {
   readonly event: string;
@@ -23,7 +23,7 @@ export class FollowedEvents {
     return new FollowedEvents(await fetch(url, { headers, signal: abort.signal }), abort);
   }
 
-  /** Those that have come whole. */
+  /** The events that have arrived completely. */
   get events(): ReceivedEvent[] {
     const whole = this.text.slice(0, this.text.lastIndexOf('\n\n') + 2).split('\n\n');
     return whole
@@ -50,7 +50,7 @@ export class FollowedEvents {
     try {
       for await (const chunk of this.response.body ?? []) this.text += Buffer.from(chunk).toString();
     } catch {
-      // Left, or cut off.
+      // Left, or disconnected.
     }
     this.over = true;
   }

@@ -1,5 +1,5 @@
-// An agent for tests: sends one message after another to /mcp, as a client of either era would, and reads what comes
-// back, a body or events.
+// An agent for tests: sends messages to /mcp one after another, as a client of either era would, and reads the replies,
+// a body or events.
 import assert from 'node:assert/strict';
 
 export type Era = '2026-07-28' | '2025-11-25';
@@ -62,14 +62,14 @@ export class McpAgent {
     return { isError, data, text: content?.[0]?.text as string, result: last.result };
   }
 
-  /** A result that is no refusal. */
+  /** Returns a result that is not a refusal. */
   async done(name: string, args: object = {}, params: Readonly<Record<string, unknown>> = {}) {
     const outcome = await this.call(name, args, params);
     assert.equal(outcome.isError, false, outcome.text);
     return outcome;
   }
 
-  /** A reply that stays open; the first event is here. */
+  /** Returns a reply that stays open, once its first event has arrived. */
   async stream(method: string, params: Readonly<Record<string, unknown>>) {
     const gone = new AbortController();
     const message = { jsonrpc: '2.0', id: this.nextId++, method, params: this.params(params) };

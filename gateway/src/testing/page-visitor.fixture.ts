@@ -1,4 +1,4 @@
-// A person at the page of a question, in a test: what they see, and what the run got.
+// A person at the page of a question, in a test: what they see, and what the run gets.
 import type { ServiceError } from '@methods/errors/service-error';
 import type { AskedQuestion, GivenAnswer, SentAnswer } from '../routes/answer-page/asked-question.ts';
 import type { PageContent } from '../routes/answer-page/page-frame.ts';
@@ -20,7 +20,7 @@ export class Visitor {
   readonly sent: SentAnswer[] = [];
   readonly delegates: string[] = [];
   refusal: ServiceError | null = null;
-  /** What became of the question while an answer was on its way. */
+  /** The state of the question while an answer was on its way. */
   later: AskedQuestion | null = null;
   nowMs = NOW_MS;
 

@@ -18,7 +18,7 @@ export class PeerService<S extends DescService> {
     private readonly heard: (name: string) => void,
   ) {}
 
-  /** From now on these calls are answered so. */
+  /** From now on these handlers answer the calls. */
   answer(handlers: Partial<ServiceImplementation<S>>): void {
     for (const [name, handler] of Object.entries(handlers)) this.handlers.set(name, handler as AnyHandler);
   }

@@ -1,4 +1,4 @@
-// A browser without scripts, as far as pages of forms need one: it types, chooses, and posts what a browser would post.
+// A browser without scripts, sufficient for pages of forms: it types, chooses, and posts what a browser would post.
 import { equal, ok } from 'node:assert/strict';
 
 type Control = readonly [name: string, text: string];
@@ -36,7 +36,7 @@ export class PlayedBrowser {
     return this;
   }
 
-  /** A radio button, a box to tick, or a line of a list, by its words. */
+  /** Chooses a radio button, a check box, or an entry of a list, by its text. */
   choose(name: string, words: string): this {
     const options = [
       ...this.html.matchAll(/<(?:label class="option"><input|option) ?([^>]*)>([\s\S]*?)<\/(?:label|option)>/g),
@@ -54,7 +54,7 @@ export class PlayedBrowser {
     return this.controls.find(([each]) => each === name)?.[1];
   }
 
-  /** What the form would post, without a button. */
+  /** Returns what the form would post, without a button. */
   get controls(): Control[] {
     const posted: Control[] = [];
     for (const { name, type, value, checked } of this.#elements()) {

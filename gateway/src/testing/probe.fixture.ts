@@ -24,7 +24,7 @@ import { LongWork } from '../turns/long-work.ts';
 import { issuerConfig, keptLog, MCP, PUBLIC_URL } from './issuer-config.fixture.ts';
 import { RegistryPeer } from './registry-peer.fixture.ts';
 
-/** One probe a surface and role, for example GET /api/viewer. */
+/** One probe for each surface and role, for example GET /api/viewer. */
 const SURFACES = { service: '/v1', cli: '/api/cli', api: '/api' } as const;
 
 export interface ProbeFixture extends AsyncDisposable {

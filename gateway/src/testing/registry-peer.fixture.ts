@@ -22,7 +22,7 @@ export class RegistryPeer {
   /** Requests by name. */
   readonly asked: string[] = [];
   away = false;
-  /** The answers of each service; a test adds the calls it needs with `answer`. */
+  /** The replies of each service; a test adds the calls it needs with `answer`. */
   readonly methodService = new PeerService(MethodRegistryService, (name) => this.ask(name));
   readonly accountService = new PeerService(AccountService, (name) => this.ask(name));
   readonly accounts = new AccountBook(this.accountService);
@@ -72,13 +72,13 @@ export class RegistryPeer {
     if (key) key.revokedAtMs = Date.now();
   }
 
-  /** As if it had never been revoked. */
+  /** Undoes a revocation. */
   restore(sha256: string): void {
     const key = this.keys.get(sha256);
     if (key) key.revokedAtMs = 0;
   }
 
-  /** A method whose only version, if there is a source, is published. */
+  /** Adds a method whose only version, if there is a source, is published. */
   method(
     orgId: OrgId,
     source: string | null,

@@ -1,4 +1,4 @@
-// The runs that run-scheduler peers of a test share, as real nodes share their database.
+// The runs that the run-scheduler peers of a test share, as real nodes share their database.
 import { create } from '@bufbuild/protobuf';
 import { type FileId, newId, newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -23,16 +23,16 @@ export class RunBook {
   readonly runs = new Map<string, Booked>();
   /** Saved files by run. */
   readonly archives = new Map<string, readonly Uint8Array[]>();
-  /** Reads of archives, all of them and those under way. */
+  /** Reads of archives: all of them, and those in progress. */
   readsBegun = 0;
   archivesRead = 0;
   /** The files callers sent for the inputs of runs. */
   readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];
-  /** New runs wait for an answer to q_1 when their start is replied. */
+  /** New runs wait for an answer to q_1 when the reply to their start is sent. */
   asksAtOnce = false;
-  /** By run, the last answer that counted. */
+  /** The last answer that counted, by run. */
   private readonly answers = new Map<string, string>();
   private readonly keys = new Map<string, { digest: string; runId: RunId }>();
 

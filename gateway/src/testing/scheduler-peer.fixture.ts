@@ -26,23 +26,23 @@ type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
 export class SchedulerPeer {
   readonly received: GatewayItem[] = [];
   readonly watched = new Set<string>();
-  /** Those of them whose every change is requested. */
+  /** Runs whose every change is requested. */
   readonly stepwise = new Set<string>();
   /** Takes requests and answers none. */
   frozen = false;
   /** Commits starts, but its replies are lost. */
   losesStartReplies = false;
-  /** Ends the stream a call came on, with this error. */
+  /** Ends the stream of a call with this error. */
   endsStreamOver: (item: GatewayItem) => ServiceError | null = () => null;
   /** Streams that gateways have opened. */
   streams = 0;
   shardsOwned = 256;
-  /** 0: as nodes before organizations could be followed. */
+  /** 0: like nodes before organizations could be followed. */
   shardCount = 256;
   /** By organization and detail, those that a gateway follows. */
   readonly followed = new Set<string>();
   draining = false;
-  /** Says of an answer that the next rest will be pushed, as nodes of this release do. */
+  /** Announces with the reply to an answer that the next rest will be pushed, as nodes of this release do. */
   pushesAfterAnswers = true;
   /** Called when an answer counts, before it is replied to. */
   onAnswered: (run: RunView) => void = () => {};
@@ -60,7 +60,7 @@ export class SchedulerPeer {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** A gateway has its stream and this node's status. */
+  /** Reports whether a gateway has its stream and this node's status. */
   get linked(): boolean {
     return this.connections.size > 0;
   }
@@ -96,7 +96,7 @@ export class SchedulerPeer {
     for (const connection of this.connections) connection.send({ callId: 0, item: { case: 'push', value: run } });
   }
 
-  /** As a node does that commits this; of one that waits, people get that it asks. */
+  /** Pushes news like a node that commits this; people get the question of a run that waits. */
   news(orgId: OrgId, detail: NewsDetail, run: RunView, stepsLeftOut = false): void {
     if (!this.followed.has(`${orgId} ${detail}`)) return;
     const { runId, method, question } = run;

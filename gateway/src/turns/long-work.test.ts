@@ -7,7 +7,7 @@ import { runEvents } from '../views/run-events.ts';
 import { runViewInParts, runViewJson } from '../views/run-view.ts';
 import { LongWork } from './long-work.ts';
 
-/** Every look at the clock is 3 ms later; the test ends rests. */
+/** Every reading of the clock is 3 ms later; the test ends rests. */
 function held() {
   let nowMs = 0;
   const rests: { ms: number; end: () => void }[] = [];
@@ -89,7 +89,7 @@ for (const [name, work] of [
   test(`the ${name} of a run with 30,000 steps may be left every 50 steps, and no part holds the loop`, () => {
     let most = Number.POSITIVE_INFINITY;
     let parts = 0;
-    // The quickest of some rounds: the machine is shared.
+    // Takes the quickest of some rounds, since the machine is shared.
     for (let round = 0; round < 10 && most > 25; round++) {
       const parted: Iterator<unknown, unknown> = work();
       let slowest = 0;

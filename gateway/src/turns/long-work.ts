@@ -1,24 +1,24 @@
-// Work on callers' data that takes more than a moment of the event loop: it runs in slices, organizations take turns,
-// and after each slice the loop is left to others for several times as long.
+// Runs work on callers' data that takes more than a moment of the event loop in slices. Organizations take turns, and
+// after each slice the loop is left to others for several times as long.
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 import type { RecentOrganizations } from './recent-organizations.ts';
 
 const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };
-/** Work that can be divided stops after this time; a slice ends with the step that is under way. */
+/** Divisible work stops after this time; a slice ends with the step in progress. */
 const SLICE_MS = 8;
 /** After a slice the event loop is left to others for this many times as long. */
 const REST = 4;
-/** Of one rest: a process that was stopped for a while does not rest for it. */
+/** The longest rest: a process that was stopped for a while does not rest for that time. */
 const REST_MS_MAX = 200;
 
 interface Job extends QueuedJob {
-  /** Of the event loop, before its first slice. */
+  /** Time spent on the event loop before its first slice. */
   spentMs: number;
-  /** Even if no other organization is waiting. */
+  /** It rests even if no other organization is waiting. */
   readonly restsAlone: boolean;
-  /** True: it has ended. */
+  /** Returns true if it has ended. */
   readonly slice: (isOver: () => boolean) => boolean;
 }
 
@@ -33,10 +33,10 @@ export class LongWork {
   ) {}
 
   /**
-   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits.
-   * `spentMs`: the time of earlier work for it, such as reading a body, which its first rest includes. `restsAlone`:
-   * false for work that is as many small requests, which rests for other organizations only. @throws ServiceError when
-   * the organization, or all of them, have too much of it waiting
+   * Resolves with the result of `work`, which may pause at each `yield`. `bytes`: the size of what it holds while it
+   * waits. `spentMs`: the time of earlier work for it, such as reading a body, which its first rest includes.
+   * `restsAlone`: false for work equivalent to many small requests, which rests only for other organizations. @throws
+   * ServiceError when the organization, or all of them, have too much of it waiting
    */
   run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>, spentMs = 0, restsAlone = true): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -71,7 +71,7 @@ export class LongWork {
     const ended = job.slice(() => this.clock.monotonicMs() - beganMs >= SLICE_MS);
     const tookMs = job.spentMs + this.clock.monotonicMs() - beganMs;
     job.spentMs = 0;
-    // Its place was given back just now, so there is room for it.
+    // Its place was released just now, so there is room for it.
     if (!ended) this.queue.add(job);
     this.resting = true;
     const rests = job.restsAlone || this.recent.sawOthersThan(job.orgId);

@@ -7,7 +7,7 @@ import { LongWork } from './long-work.ts';
 import { type ManySteps, manySteps } from './many-steps.ts';
 import { allSteps, type Steps, settled } from './steps.ts';
 
-/** Its time is what the works say they take; rests are over when the test says so. */
+/** Its time is what the works report; rests are over when the test says so. */
 function held(others = true) {
   let nowMs = 0;
   const rests: { ms: number; end: () => void }[] = [];
@@ -37,7 +37,7 @@ const WORKS: Omit<ManySteps, 'count' | 'begin'> = {
   refused: () => assert.fail('none is refused'),
 };
 
-test('works that take long are done one in a slice, with a rest for others after each', async () => {
+test('works that take long run one in a slice, with a rest for others after each', async () => {
   const { work, rests, takes, endRests } = held();
   const done: number[] = [];
   function* begin(n: number): Steps<void> {
@@ -54,7 +54,7 @@ test('works that take long are done one in a slice, with a rest for others after
   assert.deepEqual(done, [0, 1, 2, 3, 4]);
 });
 
-test('a work is left between two of its steps; where no other organization asks, there is no rest', async () => {
+test('a work may pause between two of its steps; without other organizations there is no rest', async () => {
   const { work, rests, takes, endRests } = held(false);
   const order: string[] = [];
   function* begin(n: number): Steps<void> {
@@ -71,7 +71,7 @@ test('a work is left between two of its steps; where no other organization asks,
   assert.deepEqual(order, ['0a', '0b', '1a', '1b']);
 });
 
-test('while works wait others begin, as many as may be open; a failure reaches the work that waited for it', async () => {
+test('while works wait, as many others begin as may be open; a failure reaches the work that waited for it', async () => {
   const { work, endRests } = held();
   const waits: { go: (value: number) => void; fail: (error: Error) => void }[] = [];
   const outcomes: string[] = [];
@@ -102,7 +102,7 @@ test('while works wait others begin, as many as may be open; a failure reaches t
   assert.deepEqual(outcomes, ['no', '2', '3', '4', '5']);
 });
 
-test('where the organization has too much waiting, what has not begun is refused, and the rest is ended', async () => {
+test('if the organization has too much waiting, works that have not begun are refused, and the rest complete', async () => {
   const { rests } = held();
   let answer = (_: string) => {};
   const ended: number[] = [];
@@ -124,7 +124,7 @@ test('where the organization has too much waiting, what has not begun is refused
   assert.deepEqual([ended, refused, rests.length], [[0], [1], 0]);
 });
 
-test('steps that are done in one go give what they come to, and throw what they throw', async () => {
+test('steps that run in one go return their result, and throw their errors', async () => {
   function* steps(fails: boolean): Steps<number> {
     yield;
     try {

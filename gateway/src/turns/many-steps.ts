@@ -1,15 +1,15 @@
-// Many works of one request, done side by side in slices of long work: while one waits for an answer from elsewhere, the
-// next one begins. So a request of a thousand works holds the event loop no longer than one of one.
+// Runs many works of one request side by side, in slices of long work: while one waits for another process, the next
+// one begins. So a request of a thousand works blocks the event loop no longer than a request of one.
 import type { LongWork } from './long-work.ts';
 import type { Steps } from './steps.ts';
 
 export interface ManySteps {
   readonly count: number;
-  /** The work of a number from 0. It takes care of its own failures, and throws nothing. */
+  /** Returns the work of a number from 0. It handles its own failures and throws nothing. */
   readonly begin: (n: number) => Steps<void>;
-  /** Whether one more may begin beside `open` others that have not ended. One always may. */
+  /** Reports whether one more may begin beside `open` others that have not ended. One always may. */
   readonly mayBegin: (open: number) => boolean;
-  /** There is no room for more of this organization's work: these have not begun, and do not begin. */
+  /** There is no room for more of this organization's work: these works have not begun and will not begin. */
   readonly refused: (from: number, error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ export function manySteps(longWork: Pick<LongWork, 'run'>, orgId: string, works:
 
 class Many {
   private next = 0;
-  /** Begun and not ended. */
+  /** The number of works that have begun and not ended. */
   private open = 0;
   private end: number;
   private ready: Resumed[] = [];
@@ -56,7 +56,7 @@ class Many {
     } catch (error) {
       if (this.next < this.end) this.works.refused(this.next, error);
       this.end = this.next;
-      // What has begun is brought to its end: little is left of it.
+      // Completes the works that have begun: little is left of them.
       for (const _ of this.slices());
     }
   }
@@ -85,7 +85,7 @@ class Many {
     }
   }
 
-  /** Until it waits or ends. */
+  /** Runs until it waits or ends. */
   private *goOn(steps: Steps<void>, first: IteratorResult<Promise<unknown> | undefined, void>): Generator<undefined> {
     let step = first;
     while (!step.done) {

@@ -1,5 +1,4 @@
-// Whether other organizations send requests too: work that is delayed for the sake of others need not be while there
-// are none.
+// Tracks whether other organizations send requests too: without them, work need not be delayed for the sake of others.
 import type { Clock } from '@methods/base/clock';
 
 const RECENT_MS = 10_000;
@@ -10,7 +9,7 @@ interface Seen {
 }
 
 export class RecentOrganizations {
-  /** The last one to ask, and the last one before it that was another. */
+  /** The organization that asked last, and the last one before it that differs. */
   private last: Seen = { orgId: '', atMs: Number.NEGATIVE_INFINITY };
   private other: Seen = { orgId: '', atMs: Number.NEGATIVE_INFINITY };
 
@@ -26,7 +25,7 @@ export class RecentOrganizations {
     this.last = { orgId, atMs };
   }
 
-  /** Within the last ten seconds. */
+  /** Considers the last ten seconds. */
   sawOthersThan(orgId: string): boolean {
     const { atMs } = orgId === this.last.orgId ? this.other : this.last;
     return this.clock.monotonicMs() - atMs < RECENT_MS;

@@ -1,4 +1,4 @@
-// Work that is written once and done in two ways: in one go, or in slices beside other work. It may be left at each bare
+// Work that is written once and runs in two ways: in one go, or in slices beside other work. It may pause at each bare
 // `yield`, and waits at each `yield` of a promise.
 
 export type Steps<T> = Generator<Promise<unknown> | undefined, T, unknown>;
@@ -8,7 +8,7 @@ export function* settled<T>(value: T | Promise<T | Promise<T>>): Steps<T> {
   return value instanceof Promise ? ((yield value) as T) : value;
 }
 
-/** In one go. */
+/** Runs in one go. */
 export async function allSteps<T>(steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
@@ -28,7 +28,7 @@ export async function allSteps<T>(steps: Steps<T>): Promise<T> {
   return step.value;
 }
 
-/** Does all of a divisible work at once: for small work. */
+/** Runs divisible work at once: for small work. */
 export function atOnce<T>(work: Iterator<unknown, T>): T {
   for (;;) {
     const step = work.next();

@@ -37,7 +37,7 @@ export function refusalName(refusal: AnswerRefusal): RefusalName | null {
   return (REFUSALS as Readonly<Partial<Record<AnswerRefusal, RefusalName>>>)[refusal] ?? null;
 }
 
-/** `members`: those of the organization; null: not counted. */
+/** `members`: the organization's members; null: not counted. */
 export function questionItemView(item: QuestionItem, members: readonly CountedMember[] | null) {
   const { to, notStarter, needs, votes, assignee, closedAtMs } = item;
   const refusal = refusalName(item.refusal);
@@ -64,7 +64,7 @@ export function questionItemView(item: QuestionItem, members: readonly CountedMe
   };
 }
 
-/** Whether its rules have to be compared with the members. */
+/** Reports whether its rules must be compared with the members. */
 export function needsPeople({ state, needs }: QuestionItem): boolean {
   return state === QuestionState.OPEN && needs > 1;
 }
@@ -79,7 +79,7 @@ function warningsOf(item: QuestionItem, members: readonly CountedMember[]) {
   return [{ path: '/needs', code: 'too_few_people', message }];
 }
 
-/** Forms and shown values are passed on unchanged: parsing them would round large numbers. */
+/** Forms and shown values are passed on unchanged, since parsing them would round large numbers. */
 export function wholeQuestionJson(
   { item, question, receipt, starter, metadata }: GetQuestionResponse & { readonly item: QuestionItem },
   members: readonly CountedMember[] | null,

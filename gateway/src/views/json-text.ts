@@ -1,5 +1,5 @@
-// Writes JSON by hand where a reply is built from parts that are JSON already: results, forms and shown values pass
-// through the gateway unread.
+// Writes JSON by hand for replies whose parts are JSON already: results, forms and shown values pass through the
+// gateway without being parsed.
 
 /** A JSON string literal. */
 export function jsonString(text: string): string {

@@ -51,7 +51,7 @@ interface VersionView {
   readonly reason: string;
   readonly created_at: string | null;
   readonly created_by: PartyView | null;
-  /** The last time; null: never. */
+  /** The last publication; null: never. */
   readonly published_at: string | null;
   readonly published_by: PartyView | null;
   readonly secrets: readonly string[];
@@ -76,15 +76,17 @@ export function versionView(version: Version): VersionView {
   };
 }
 
-/** `fields` and those of its source's interface, which are JSON already (empty: there are none), as one object. */
+/**
+ * Joins `fields` and those of its source's interface, which are JSON already (empty: there are none), to one object.
+ */
 export function versionJson(fields: object, interfaceFieldsJson: string): string {
   const json = JSON.stringify(fields);
   return interfaceFieldsJson === '' ? json : `${json.slice(0, -1)},${interfaceFieldsJson}}`;
 }
 
 /**
- * The exact text. Saved bytes are valid UTF-8, so text and bytes are the same thing twice, a byte order mark included
- * (which a TextDecoder would take away).
+ * The exact text. Saved bytes are valid UTF-8, so text and bytes correspond, including a byte order mark (which a
+ * TextDecoder would remove).
  */
 export function sourceText(version: Version): string {
   return Buffer.from(version.source.buffer, version.source.byteOffset, version.source.byteLength).toString('utf8');

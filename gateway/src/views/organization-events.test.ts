@@ -16,7 +16,7 @@ function told(...changes: Partial<MessageInitShape<typeof QuestionNewsSchema>>[]
   });
 }
 
-test('each change of a question is an event of its name, and one of a later release is none', () => {
+test('each change of a question is an event of its name, and a change of a later release is no event', () => {
   const { ASKED, CHANGED, REMINDED, ESCALATED, UNSPECIFIED } = QuestionChange;
   const changes = [ASKED, CHANGED, REMINDED, ESCALATED, UNSPECIFIED, 99].map((change) => ({ change }));
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('each change of a question is an event of its name, and one of a later rele
   );
 });
 
-test('the end of a question says how it ended', () => {
+test('the end of a question shows how it ended', () => {
   const { ANSWERED, EXPIRED, CANCELLED } = QuestionChange;
   assert.deepEqual(
     told({ change: ANSWERED }, { change: EXPIRED }, { change: CANCELLED }).map(({ event, data }) => [

@@ -11,7 +11,7 @@ import { type DeclaredStep, shownSteps } from './step-view.ts';
 /** Event text, given its id. */
 export type EventText = (id: string) => string;
 
-/** A run that waits or has finished, as GET gives it; without `steps` where there are too many. */
+/** A run that waits or has finished, as GET returns it; without `steps` if there are too many. */
 export function restEvent(
   run: RunView,
   stepsLeftOut: boolean,
@@ -22,7 +22,7 @@ export function restEvent(
   return (id) => event('run', id, json);
 }
 
-/** A run that changed, as lists give it, with the steps that changed and the question that is open. */
+/** A run that changed, as lists show it, with the changed steps and the open question. */
 export function changeEvents(run: RunView, stepsLeftOut: boolean, nowMs: number): EventText[] {
   const steps = [...shownSteps(run, [], nowMs)].map(({ json }) => json);
   const asked = questionJson(run);
@@ -45,7 +45,7 @@ const EVENTS: Partial<Record<QuestionChange, string>> = {
   [QuestionChange.ESCALATED]: 'question.escalated',
 };
 
-/** What happened to questions. A change that only later releases know is left out. */
+/** What happened to questions. Changes that only later releases know are omitted. */
 export function questionEvents(changes: readonly QuestionNews[]): EventText[] {
   return changes.flatMap((change): EventText[] => {
     const reason = ENDS[change.change];
@@ -83,17 +83,17 @@ export function deliveryEvent(tried: TriedDelivery): EventText {
   return (id) => event('delivery', id, json);
 }
 
-/** Nothing that follows this id is missing. */
+/** No later event is missing after this id. */
 export function readyEvent(id: string): string {
   return event('ready', id, '{}');
 }
 
-/** Something before this may be missing. */
+/** Events before this may be missing. */
 export function resyncEvent(id: string): string {
   return event('resync', id, '{}');
 }
 
-// Which question, and until when: the words are for those whose look at the run is in the audit log.
+// Names the question and its deadline. Its text is only for people whose view of the run is in the audit log.
 function questionJson({ status, question }: RunView): string | null {
   return status === RunStatus.WAITING && question ? askedJson(question) : null;
 }

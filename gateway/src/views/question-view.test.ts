@@ -47,7 +47,7 @@ test('a run shows who answered what was asked, when, how, and the hashes of it; 
   );
 });
 
-test("the answer of a deadline is no person's, and a key is named by its id", () => {
+test('the answer of a deadline belongs to no person, and a key is named by its id', () => {
   const timeout = { ...receipt, actor: undefined, channel: AnswerChannel.TIMEOUT };
   const key = { ...receipt, actor: { ...receipt.actor, keyId: 'key_1' }, channel: AnswerChannel.API };
   const answers = [timeout, key].map((one) => create(ReceiptSchema, one as never));
@@ -61,7 +61,7 @@ test("the answer of a deadline is no person's, and a key is named by its id", ()
   );
 });
 
-test('an open question shows its rules and how its votes are', () => {
+test('an open question shows its rules and its votes', () => {
   const question = create(QuestionSchema, {
     id: 'q_1' as const,
     policy: { to: ['admin'], notStarter: true, needs: 2, needsOn: ['ok'], escalateTo: ['ann@example.com'] },

@@ -1,4 +1,4 @@
-// Questions with their rules, and the receipts of their answers, as the documented JSON.
+// Writes questions with their rules, and the receipts of their answers, as the documented JSON.
 import type { ChannelName } from '@methods/api/question';
 import { type Actor, AnswerChannel, type Question, type Receipt, type Vote } from '@methods/proto/run/v1/run_pb';
 import { jsonString, jsonTime } from './json-text.ts';
@@ -15,7 +15,7 @@ const CHANNELS: Record<AnswerChannel, ChannelName> = {
   [AnswerChannel.TIMEOUT]: 'timeout',
 };
 
-/** JSON texts are passed on unchanged: parsing them would round large numbers. */
+/** JSON texts are passed on unchanged, since parsing them would round large numbers. */
 export function openQuestionJson(asked: Question): string {
   const show = asked.show.map(({ path, valueJson }) => `{"path":${jsonString(path)},"value":${valueJson || 'null'}}`);
   return (
@@ -73,7 +73,7 @@ export function channelName(channel: AnswerChannel): string {
   return CHANNELS[channel] ?? CHANNELS[AnswerChannel.UNSPECIFIED];
 }
 
-/** Null: unknown, or no one. */
+/** Null: unknown, or there is none. */
 export function partyJson(actor: Actor | undefined): string {
   if (actor === undefined) return 'null';
   const { personId, keyId, email, name, linkRecipient, client } = actor;

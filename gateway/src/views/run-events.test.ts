@@ -21,7 +21,7 @@ const step = (path: string, status = StepStatus.RUNNING) =>
 
 const names = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name);
 
-test('time that passes is no change', () => {
+test('the passing of time is not a change', () => {
   const { told } = runEvents(null, running(1, { steps: step('fetch') }), STEPS, NOW);
   assert.equal(runEvents(told, running(2, { steps: step('fetch') }), STEPS, NOW + 60_000).text, '');
 });
@@ -34,12 +34,12 @@ test('changes are sent with their current state and times', () => {
   assert.match(text, /"waiting_ms":5000/);
 });
 
-test('when a step is gone the whole run is sent', () => {
+test('when a step was removed the whole run is sent', () => {
   const { told } = runEvents(null, running(1, { steps: step('fetch/inner') }), STEPS, NOW);
   assert.deepEqual(names(runEvents(told, running(2), STEPS, NOW).text), ['run']);
 });
 
-test('a reader that comes back with a revision gets only what is newer', () => {
+test('a reader that reconnects with a revision gets only newer changes', () => {
   const before = running(1);
   const next = running(2, { status: RunStatus.SUCCEEDED, resultJson: '{"text":"a\\nb"}' });
   const { text } = runEvents(atOnce(toldRun(before, STEPS)), next, STEPS, NOW);

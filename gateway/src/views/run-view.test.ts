@@ -221,7 +221,7 @@ test('a sleeping run is queued with a reason and a time, and its sleep counts as
   assert.ok(!('queued_reason' in view()), 'somebody may take it');
 });
 
-test('a result is there only when the run succeeded, an error only when it failed', () => {
+test('only a succeeded run has a result, and only a failed one an error', () => {
   assert.deepEqual(view({ status: RunStatus.SUCCEEDED, resultJson: '{"n":1e2}' }).result, { n: 100 });
   assert.ok(!('result' in view({ status: RunStatus.FAILED, resultJson: '{}' })));
   const error = {

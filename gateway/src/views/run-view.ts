@@ -1,4 +1,4 @@
-// A run as the scheduler sends it, or as a person's own computer recorded it, turned into the documented JSON.
+// Converts a run, as the scheduler sends it or a person's own computer recorded it, to the documented JSON.
 
 import { productionMethodId } from '@methods/base/ids';
 import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';
@@ -19,7 +19,7 @@ const STATUS_NAMES: Record<RunStatus, string> = {
   [RunStatus.CANCELLED]: 'cancelled',
 };
 
-// The first name is for unknown numbers and is not a status of its own.
+// The first name is for unknown numbers and is not a status.
 const STATUS_NUMBERS = new Map(
   Object.entries(STATUS_NAMES)
     .slice(1)
@@ -48,20 +48,20 @@ export function startedRunJson(run: RunView, status: string): string {
 const STEPS_AT_ONCE = 500;
 const STEPS_A_PART = 50;
 
-/** Whether its JSON takes more than a moment of the event loop. */
+/** Reports whether its JSON takes more than a moment of the event loop. */
 export function isLongRun(run: RunView): boolean {
   return run.steps.length > STEPS_AT_ONCE;
 }
 
 /**
- * The whole run. Fields that do not apply are absent, unknown times null; sums of time include the span that is still
- * open at `nowMs` (wall clock). `declared` are the version's top-level steps, all listed from the start.
+ * The whole run. Fields that do not apply are absent, unknown times null; totals of time include the span that is still
+ * open at `nowMs` (wall clock). `declared`: the version's top-level steps, all listed from the start.
  */
 export function runViewJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
   return atOnce(runViewInParts(run, declared, nowMs));
 }
 
-/** The same; it may be left at each `yield`. */
+/** Writes the same; the work may pause at each `yield`. */
 export function* runViewInParts(
   run: RunView,
   declared: readonly DeclaredStep[],
@@ -84,7 +84,7 @@ export function* runViewInParts(
   );
 }
 
-/** The whole run but its steps. */
+/** The whole run except for its steps. */
 export function runStateJson(run: RunView, nowMs: number): string {
   return `${headJson(run, nowMs)}${questionJson(run)}${answersJson(run)}${resultJson(run)}${errorJson(run, true)}}`;
 }
@@ -165,7 +165,7 @@ export function localRunView(record: RunRecord) {
   };
 }
 
-/** With its inspection, which was stored as JSON and passes through unread. */
+/** With its inspection, which was stored as JSON and is not parsed. */
 export function localRunJson(record: RunRecord): string {
   const head = JSON.stringify(localRunView(record));
   return `${head.slice(0, -1)},"inspection":${record.inspectionJson || 'null'}}`;

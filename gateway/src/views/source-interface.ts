@@ -1,4 +1,4 @@
-// The parts of a method that only its source has: inputs, result, questions and dependencies.
+// The parts of a method that only its source defines: inputs, result, questions and dependencies.
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod, CompiledStep, MethodDependencies } from '@methods/method/compiled-method';
 import type { JsonSchema } from '@methods/method/json';
@@ -22,7 +22,7 @@ export interface DeclaredQuestion {
   readonly timeout_ms: number | null;
 }
 
-/** Null for workflow/1, which is kept without being understood. */
+/** Null for workflow/1, which is stored without being parsed. */
 export function sourceInterface(source: Uint8Array): SourceInterface | null {
   const { method } = compileMethod(source, { saved: true });
   if (method === null) return null;

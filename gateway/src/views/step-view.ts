@@ -1,4 +1,4 @@
-// The steps of a run as callers see them: those recorded, and the others of the version from the start on.
+// The steps of a run as callers see them: the recorded ones, and from the start on the others of the version.
 import type { RunView, StepCheck, StepView } from '@methods/proto/run/v1/run_pb';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
@@ -27,9 +27,9 @@ export interface ShownStep {
 }
 
 /**
- * The entries of `steps`, one by one, since a run may have 30,000. Each declared step is listed once in the version's
- * order, followed by the records below its path; without declared steps (the version could not be read) only the
- * recorded ones are listed.
+ * Yields the entries of `steps` one by one, since a run may have 30,000. Each declared step is listed once in the
+ * version's order, followed by the records below its path; without declared steps (the version could not be read) only
+ * the recorded ones are listed.
  */
 export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], nowMs: number): Generator<ShownStep> {
   const recorded = new Map(run.steps.map((step) => [step.path, step]));
@@ -46,7 +46,7 @@ export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], now
     if (step) {
       yield show(step);
       recorded.delete(name);
-      // A step is recorded when it begins, where a lost worker must not repeat it.
+      // A step that must not be repeated after the loss of its worker is recorded when it begins.
       if (isBegun(step)) reached = false;
     } else {
       const status = unrecordedStatus(run, name, reached);
@@ -112,7 +112,7 @@ function unrecordedJson(name: string, kind: string, status: string, run: RunView
   );
 }
 
-/** A step without a record began when the one before it ended, or when the run was claimed. */
+/** A step without a record began when the previous one ended, or when the run was claimed. */
 function presentSinceMs({ timing, steps }: RunView): number {
   return steps.reduce((sinceMs, { finishedAtMs }) => Math.max(sinceMs, finishedAtMs), timing?.stateSinceMs ?? 0);
 }
@@ -129,7 +129,7 @@ function recordedJson(step: StepView, run: RunView, nowMs: number): string {
   );
 }
 
-/** The start of what a step does now: not before its run entered its present state. */
+/** When the step's present activity began: not before its run entered its present state. */
 function openSinceMs(step: StepView, run: RunView): number {
   if (run.question?.step === step.path) return run.question.askedAtMs;
   return Math.max(step.startedAtMs, run.timing?.stateSinceMs ?? 0);
@@ -139,7 +139,7 @@ function isBegun({ status }: StepView): boolean {
   return status === StepStatus.RUNNING || status === StepStatus.WAITING;
 }
 
-/** A step recorded as begun ends as its run does: its worker may be gone. */
+/** A step recorded as begun ends with its run: its worker may be gone. */
 function statusNow(step: StepView, run: RunView): string {
   if (isBegun(step) && run.status === RunStatus.WAITING && run.question?.step === step.path) return 'waiting';
   if (!isBegun(step) || run.status === RunStatus.RUNNING || run.status === RunStatus.WAITING || run.wakeAtMs > 0) {

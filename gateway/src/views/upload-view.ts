@@ -14,11 +14,11 @@ export interface UploadView {
   readonly size: number;
   readonly offset: number;
   readonly created_at: string | null;
-  /** When the link ends. */
+  /** When the link expires. */
   readonly expires_at: string | null;
 }
 
-/** An upload of a reply, which the registry always sends. */
+/** Returns the upload in a reply, which the registry always sends. */
 export function uploadView(upload: Upload | undefined): UploadView {
   if (upload === undefined) throw new ServiceError('internal');
   return {

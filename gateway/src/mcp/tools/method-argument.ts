@@ -1,5 +1,5 @@
-// The method that a tool's caller names. Agents mistype ids or give names: the refusal then suggests methods that are
-// there.
+// Finds the method that a tool's caller names. Agents mistype ids or give names: the refusal then suggests existing
+// methods.
 import type { MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { nearest } from '@methods/method/source/did-you-mean';
@@ -18,7 +18,7 @@ export const MethodArgument = Type.String({
 const COMPARED = 200;
 const SUGGESTED = 3;
 
-/** What `work` gives for the method. @throws not_found with methods that are meant, perhaps */
+/** Returns the result of `work` for the method. @throws not_found with methods that the caller may mean */
 export async function ofMethod<T>(call: ToolCall, given: string, work: (methodId: MethodId) => Promise<T>): Promise<T> {
   try {
     return await work(methodIdOf({ id: given }));
@@ -28,10 +28,10 @@ export async function ofMethod<T>(call: ToolCall, given: string, work: (methodId
   }
 }
 
-/** The refusal with the names and ids of methods like the one asked for; unchanged where there are none. */
+/** Adds the names and ids of methods like the requested one to the refusal; returns it unchanged if there are none. */
 async function suggesting(call: ToolCall, given: string, error: ServiceError): Promise<ServiceError> {
   const like = await methodsLike(call, given).catch(() => []);
-  // Its version or something else is missing: the method itself is there.
+  // Its version or something else is missing: the method itself exists.
   if (like.length === 0 || like.some(({ id, production_id: wf }) => id === given || wf === given)) return error;
   const findings = like.map((method) => ({
     path: '',

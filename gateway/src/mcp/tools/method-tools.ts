@@ -1,4 +1,4 @@
-// The tools of methods: list, read, rename and create them. Each calls what the HTTP route of the same name calls.
+// The tools of methods: list, read, rename and create them. Each does the same as the HTTP route of the same name.
 import { isInputRequiredResult } from '@modelcontextprotocol/server';
 import { type TProperties, Type } from 'typebox';
 import { enterSource } from '../../plugins/large-bodies.ts';
@@ -155,7 +155,7 @@ const createWorkflow = tool({
   },
 });
 
-/** The same tool by its name before methods were called methods: takes workflow_id and gives both names. */
+/** The same tool under its name from when methods were called workflows: takes workflow_id and returns both names. */
 function earlier(of: Tool, name: string): Tool {
   const { method_id: methodId, ...args } = of.input.properties;
   const workflow: TProperties = methodId === undefined ? {} : { workflow_id: methodId };

@@ -1,4 +1,4 @@
-// The tools of questions: list those that are open, and answer one.
+// The tools of questions: list open ones, and answer one.
 import { isId, type QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { Type } from 'typebox';

@@ -1,4 +1,4 @@
-// The tools of runs: start, read, list and cancel them. Each calls what the HTTP route of the same name calls.
+// The tools of runs: start, read, list and cancel them. Each does the same as the HTTP route of the same name.
 import { isId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
@@ -66,7 +66,7 @@ export async function startedOutcome(
   return (await askUser(call, rested, waitMs)) ?? shownRun(call, rested);
 }
 
-/** The run that the caller has started before, once its user has answered. */
+/** Returns the run that the caller started before, once its user has answered. */
 async function afterAnswer(call: ToolCall, asked: Asked): Promise<ToolOutcome | InputRequiredResult> {
   const { questionId, waitMs } = asked;
   const { runId } = await answeredByUser(call, asked);
@@ -149,7 +149,7 @@ export function addressOf({ orgId, request }: ToolCall, runId: RunId): RunAddres
   return { orgId, runId, requestId: request.id };
 }
 
-/** The run when it finishes or begins to wait, or when the time is up. */
+/** Returns the run when it finishes or begins to wait, or when the time is up. */
 async function waited(
   call: ToolCall,
   address: RunAddress,
@@ -164,7 +164,7 @@ async function waited(
   }
 }
 
-/** A whole run, recorded as read. */
+/** Returns a whole run, and records that it was read. */
 async function shownRun(call: ToolCall, run: RunView): Promise<ToolOutcome> {
   await runShown(call.request, call.parts, run.runId);
   return runOutcome(call.parts, call.orgId, run);

@@ -1,4 +1,4 @@
-// The routes around an organization and the people in it.
+// The routes of an organization and its people.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
@@ -12,7 +12,7 @@ import { addKeys } from './keys.ts';
 import { addMembers } from './members.ts';
 import { addSettings } from './settings.ts';
 
-/** In the scope `api`. */
+/** For the scope `api`. */
 export function addAccountRoutes(scope: FastifyInstance, parts: AccountRouteParts): void {
   addWhoami(scope, parts);
   addSettings(scope, parts);
@@ -21,7 +21,7 @@ export function addAccountRoutes(scope: FastifyInstance, parts: AccountRoutePart
   addAuditLog(scope, parts);
 }
 
-/** GET /api/whoami: the caller, so that a program can show the owner of its credential. */
+/** GET /api/whoami: returns the caller, so that a program can show the owner of its credential. */
 function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const schema = {
     ...described('whoami', 'Who asks'),

@@ -1,5 +1,5 @@
-// The shapes of the account routes, and the parts they share: requests are checked against the shapes, and the API's
-// description is made of them.
+// The schemas of the account routes and their shared parts: requests are checked against the schemas, and the API's
+// description is generated from them.
 import { Type } from 'typebox';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
@@ -143,7 +143,7 @@ export interface AccountRouteParts {
   readonly settings: OrganizationSettings;
 }
 
-/** A route's own entry in the description of the API. */
+/** Returns a route's entry in the description of the API. */
 export function described(operationId: string, summary: string) {
   return { operationId, summary, tags: ['organization'] };
 }

@@ -8,7 +8,7 @@ import { fileApi } from '../../testing/file-api.fixture.ts';
 const { running, admin, member, viewer, stranger } = fileApi();
 
 before(async () => {
-  // Known from their first request on.
+  // They are known from their first request on.
   for (const person of [admin, member, viewer, stranger]) await person('GET', '/api/whoami');
 });
 
@@ -60,7 +60,7 @@ test('a key is registered by its hash, opens /v1, and its webhook secret is show
   assert.ok(!JSON.stringify(running().log).includes(reply.body.webhook_secret));
 });
 
-test('a new webhook secret is another one, shown once as well', async () => {
+test('a new webhook secret differs from the earlier one and is shown once', async () => {
   const { id, reply } = await newKey();
   const renewed = await admin('POST', `/api/keys/${id}/webhook-secret`, {});
   assert.equal(renewed.status, 200);
@@ -233,7 +233,7 @@ test('the audit log shows admins who changed what, from where, with before and a
   assert.ok(!JSON.stringify((await admin('GET', '/api/audit?limit=200')).body).includes('whsec_'));
 });
 
-test('no caller without a credential, and no service key, reaches any of these routes', async () => {
+test('callers without a credential, and service keys, reach none of these routes', async () => {
   const { made } = await newKey();
   const paths = ['whoami', 'settings', 'members', 'keys', 'audit', 'runs', `runs/${newRunId(1)}`];
   for (const path of paths) {

@@ -1,5 +1,5 @@
-// /api/keys: service keys. A key is made where it will be used and only its hash comes here; webhook secrets are made
-// here and shown once.
+// /api/keys: service keys. A key is created where it will be used, and only its hash is sent here; webhook secrets are
+// created here and shown once.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, type KeyId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -91,7 +91,7 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
   });
 }
 
-/** A reply with a secret, which no cache on its way may hold. */
+/** Marks a reply with a secret, which no cache on its way may keep. */
 function notKept(reply: FastifyReply): FastifyReply {
   return reply.header('content-type', JSON_TYPE).header('cache-control', 'no-store');
 }

@@ -1,5 +1,5 @@
-// GET /api/members, PATCH and DELETE /api/members/:id: the members of the organization, their roles and the end of their
-// access.
+// GET /api/members, PATCH and DELETE /api/members/:id: list the members of the organization, change their roles and end
+// their access.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

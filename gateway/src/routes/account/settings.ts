@@ -1,4 +1,4 @@
-// GET and PATCH /api/settings: what an organization has set for its runs and webhooks.
+// GET and PATCH /api/settings: the organization's settings for its runs and webhooks.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalHost } from '@methods/webhook-url/check-webhook-url';
 import type { FastifyInstance } from 'fastify';
@@ -17,7 +17,7 @@ export function addSettings(scope: FastifyInstance, { registryCalls, settings: k
   const read = { ...described('getSettings', 'Read the settings'), querystring: NoQuery, response };
   typed.get('/api/settings', { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
-    // Not from the cache: a person who has just changed them elsewhere expects to see the change.
+    // Not cached: a person who has just changed them elsewhere expects to see the change.
     const { settings } = await accounts.getSettings({ orgId });
     reply.header('content-type', JSON_TYPE);
     return settingsJson(settingsOf(settings));

@@ -13,7 +13,7 @@ import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts
 import type { AnswerLinks, OpenedQuestion } from './opened-question.ts';
 import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
 
-/** Links, what was asked of them and what was answered. */
+/** Links, the calls about them, and the answers given. */
 class LinkBook implements AnswerLinks {
   readonly opened: string[] = [];
   readonly answers: SentAnswer[] = [];
@@ -61,7 +61,7 @@ async function visited(url: string): Promise<PlayedBrowser> {
   return new PlayedBrowser(await response.text(), async (posted) => (await fetch(url, formOf(posted))).text());
 }
 
-test('a question is answered over HTTP, and looking at it changes nothing', async () => {
+test('a question is answered over HTTP, and viewing it changes nothing', async () => {
   await using pages = await pageFixture();
   const token = pages.book.link();
   for (let n = 0; n < 5; n++) {
@@ -76,7 +76,7 @@ test('a question is answered over HTTP, and looking at it changes nothing', asyn
   deepEqual(pages.book.answers, [{ answerJson: '{"decision":"approve","note":"Grüße & <b>"}', comment: '' }]);
 });
 
-test('the page keeps its address to itself and runs nothing but its own script', async () => {
+test('the page keeps its address secret and runs only its own script', async () => {
   await using pages = await pageFixture();
   for (const token of [pages.book.link(), 'unknown']) {
     const { headers } = await fetch(pages.url(token));
@@ -95,7 +95,7 @@ test('the page keeps its address to itself and runs nothing but its own script',
   ok(scripts[0] !== scripts[1], 'each page has its own nonce');
 });
 
-test('a link that is unknown, cut off, malformed or very long gets one page, after one look-up each', async () => {
+test('an unknown, incomplete, malformed or very long link gets the same page, after one look-up each', async () => {
   await using pages = await pageFixture();
   const token = pages.book.link();
   const wrong = [
@@ -119,7 +119,7 @@ test('a link that is unknown, cut off, malformed or very long gets one page, aft
   equal(pages.book.opened.length, wrong.length);
 });
 
-test('an address shows at most ten unknown links a minute; good ones are always opened', async () => {
+test('an address may send ten unknown links a minute; good ones are always opened', async () => {
   const { clock, turn } = turnedClock();
   await using pages = await pageFixture({ rateLimitPerKey: 200, clock });
   const token = pages.book.link();
@@ -130,7 +130,7 @@ test('an address shows at most ten unknown links a minute; good ones are always 
     return found;
   };
   deepEqual(await statuses(12), [...Array(10).fill(404), 429, 429]);
-  // Forged addresses are no other addresses.
+  // Forged header addresses do not count as other addresses.
   deepEqual(
     await statuses(3, (n) => ({ 'x-forwarded-for': `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` })),
     [429, 429, 429],
@@ -153,12 +153,12 @@ test('behind a trusted proxy the addresses are those of its header, an IPv6 netw
   equal(await status('203.0.113.9'), 404);
 });
 
-test('a link that is visited over and over is slowed down', async () => {
+test('a link that is visited again and again is slowed down', async () => {
   const { clock, turn } = turnedClock();
   await using pages = await pageFixture({ rateLimitPerKey: 200, clock });
   const [token, other] = [pages.book.link(), pages.book.link()];
   const statuses: number[] = [];
-  // A slow machine gives some back meanwhile.
+  // On a slow machine some tokens of the bucket are refilled meanwhile.
   while (statuses.at(-1) !== 429 && statuses.length < 90)
     statuses.push((await fetch(pages.url(token), { method: 'HEAD' })).status);
   deepEqual([...new Set(statuses.slice(0, 60))], [200]);
@@ -223,7 +223,7 @@ test('without a notifier there are no links', async () => {
   equal((await fetch(`http://127.0.0.1:${gateway.port}/a/${newOpaqueToken()}`)).status, 404);
 });
 
-test('a body that does not arrive keeps no one waiting', async () => {
+test('a body that does not arrive delays no one', async () => {
   await using pages = await pageFixture();
   const token = pages.book.link();
   const options = {
@@ -282,7 +282,7 @@ test('the largest forms, values and posts take less than 50 ms of the event loop
     const { main } = shownPage(visit, undefined);
     const nonce = /name="nonce" value="([^"]*)"/.exec(main.text)?.[1] ?? '';
     const all = [['nonce', nonce], ['read', 'yes'], ['do', 'check'], ...posted] as const;
-    // Without an answer to send, all of it happens before the first await ends.
+    // Without an answer to send, all work happens before the first await ends.
     const postedMs = leastCpuMs(20, () => void postedPage(visit, all));
     ok(postedMs < 50, `posted in ${postedMs} ms: ${formJson.slice(0, 200)}`);
   }

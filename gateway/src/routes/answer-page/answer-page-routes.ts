@@ -1,5 +1,5 @@
-// GET, HEAD and POST /a/<token>: the page of an answer link. Its address is a secret: it reaches no log, no error and no
-// other site. A token that is unknown, cut off or malformed gets one and the same page, after the same look-up.
+// GET, HEAD and POST /a/<token>: the page of an answer link. Its address is a secret, which reaches no log, no error
+// and no other site. An unknown, incomplete or malformed token gets the same page, after the same look-up.
 import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
@@ -16,9 +16,9 @@ export interface AnswerPageParts extends PageScopeParts {
   readonly rateLimitPerKey: number;
 }
 
-/** Unknown links of an address: 10 at once, then one every six seconds. */
+/** Unknown links from an address: 10 at once, then one every six seconds. */
 const UNKNOWN = { perSecond: 10 / 60, burst: 10 };
-/** Visits of one link; a person who answers makes three, programs that follow links some more. */
+/** Visits of one link. A person who answers makes three; programs that follow links make a few more. */
 const VISITS = { perSecond: 1, burst: 60 };
 
 export async function addAnswerPage(app: FastifyInstance, parts: AnswerPageParts): Promise<void> {
@@ -47,7 +47,7 @@ function addOpening(
   });
 }
 
-/** An address that shows many gets another answer: a program that tries out links slows down. */
+/** An address that sends many gets another reply, so that a program that tries out links slows down. */
 function refusal(buckets: TokenBuckets | null, address: string, code: 'not_found'): ServiceError {
   const state = buckets?.take(address);
   if (state?.allowed !== false) return new ServiceError(code);

@@ -1,4 +1,4 @@
-// Says values and whole answers in words, for people who check or read them.
+// Writes values and whole answers in words, for people who check or read them.
 import type { Field, Form } from '@methods/form/field';
 import { cutText } from '@methods/method/cut-text';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
@@ -6,11 +6,11 @@ import { type Html, html } from './html.ts';
 
 const SENTENCE_CHARACTERS_MAX = 200;
 const LABEL_CHARACTERS_MAX = 200;
-/** Of an answer without its form. */
+/** For an answer without its form. */
 const VALUES_MAX = 20;
 const IDENTIFIER = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 
-/** `run_again` as `Run again`; any other text as it is. Choices that would look alike stay as they are. */
+/** Returns `run_again` as `Run again`; any other text unchanged. Choices that would look alike stay unchanged. */
 export function choiceWords(choices: readonly JsonValue[]): readonly string[] {
   const exact = choices.map(plainWords);
   const nice = exact.map((text, at) => (typeof choices[at] === 'string' ? spelledOut(text) : text));
@@ -31,7 +31,7 @@ function namedChoices(choices: readonly JsonValue[]): ReadonlyMap<string, string
   return new Map(choices.map((choice, at) => [JSON.stringify(choice), words[at] ?? '']));
 }
 
-/** Of a label that is only a field's name. */
+/** For a label that is only a field's name. */
 export function labelOf({ label, name }: Pick<Field, 'label' | 'name'>): string {
   return cutText(label === name ? spelledOut(label) : label, LABEL_CHARACTERS_MAX);
 }
@@ -47,7 +47,7 @@ function plainWords(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The answer in a few words: the choices where it has any, else all of it, cut. */
+/** Returns the answer in a few words: its choices if it has any, else all of it, cut. */
 export function answerSentence(form: Form, answer: JsonObject): string {
   const given = form.fields.flatMap((field) => {
     const value = ownField(answer, field.name);
@@ -61,7 +61,7 @@ export function answerSentence(form: Form, answer: JsonObject): string {
   return cut(said.map(({ field, value }) => `${labelOf(field)} ${valueWords(field, value)}`).join(', '));
 }
 
-/** Of a question whose form is not kept any more: a single value, or the first of them with their names. */
+/** For a question whose form is no longer kept: a single value, or the first values with their names. */
 function withoutForm(answer: JsonObject): string {
   const values = Object.entries(answer).slice(0, VALUES_MAX);
   const [only] = values;

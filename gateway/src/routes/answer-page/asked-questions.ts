@@ -1,4 +1,4 @@
-// Reads a question for its page: its content, votes and receipt from the run-scheduler, and the names around it from the
+// Reads a question for its page: its content, votes and receipt from the run-scheduler, and the related names from the
 // registry.
 import { ServiceError } from '@methods/errors/service-error';
 import type { ListRecipientsResponse } from '@methods/proto/registry/v1/account_service_pb';

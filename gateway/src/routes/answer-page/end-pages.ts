@@ -1,4 +1,4 @@
-// The pages that say why there is nothing to answer here: answered, by whom and how, closed, cancelled, over, unknown.
+// The pages that show why there is nothing to answer: answered, by whom and how, closed, cancelled, expired, unknown.
 import { timeOfDay } from '@methods/base/zoned-time';
 import type { Form } from '@methods/form/field';
 import type { RefusalName } from '../../views/inbox-view.ts';
@@ -22,7 +22,7 @@ export function sentPage(question: AskedQuestion, form: Form, given: GivenAnswer
   );
 }
 
-/** The answer that this visitor sent met one of another person. */
+/** The visitor's answer arrived after another person's. */
 export function racedPage(question: AskedQuestion, form: Form): PageContent {
   const { receipt } = question;
   if (receipt === null) return page(question, 'Answered already', OTHER_FIRST);
@@ -32,7 +32,7 @@ export function racedPage(question: AskedQuestion, form: Form): PageContent {
   return page(question, 'Answered already', html`<p role="status"><strong>${said}</strong></p>`);
 }
 
-/** A question that this visitor cannot answer, or not any more. */
+/** For a question that this visitor cannot answer, or no longer can. */
 export function endPage(
   question: AskedQuestion,
   form: Form,
@@ -94,7 +94,7 @@ const WHY: Readonly<Partial<Record<RefusalName, string>>> = {
   voted: 'You have answered it already through a link, which answers once.',
 };
 
-/** Its content is only on the organization's devices. */
+/** The content is only on the organization's devices. */
 export function devicePage(question: AskedQuestion): PageContent {
   const text = html`<p>A question waits on the run <bdi>${question.runId}</bdi>. Its content is kept on your organization’s devices, and it is answered there.</p>`;
   return {
@@ -105,7 +105,7 @@ export function devicePage(question: AskedQuestion): PageContent {
   };
 }
 
-/** Of an unknown link, and of any other request that fails before a question is known. */
+/** For an unknown link, and any other request that fails before a question is known. */
 export function plainPage(status: number, heading: string, text: string): PageContent {
   return { status, title: heading, about: '', main: html`<h1>${heading}</h1><p>${text}</p>` };
 }

@@ -1,4 +1,4 @@
-// Makes the controls of a form's fields: each with its label, what it takes, and its fault beside it.
+// Makes the controls of a form's fields: each with its label, its expected values, and its fault beside it.
 import type { ChoiceField, Field, GroupField, ListField, NumberField, TextField } from '@methods/form/field';
 import { kindWords } from '@methods/form/field-words';
 import { NEEDS_CHOICE } from '@methods/form/posted-answer';
@@ -11,15 +11,15 @@ import { exact, type Html, html } from './html.ts';
 
 export interface FormState {
   readonly typed: Typed;
-  /** JSON Pointer of a field to its fault. */
+  /** Maps the JSON Pointer of a field to its fault. */
   readonly faults: ReadonlyMap<string, string>;
-  /** Of the list that gets another row; empty: none. */
+  /** The list that gets another row; empty: none. */
   readonly grown: string;
 }
 
-/** More of them are chosen from a list that opens. */
+/** With more choices than this, a drop-down list is used. */
 const RADIOS_MAX = 12;
-/** Of the whole page: a field beyond takes the text of a choice. */
+/** For the whole page: beyond this, a field takes the text of a choice. */
 const CHOICES_MAX = 1_500;
 const CHOICES_CHARACTERS_MAX = 256 * 1024;
 /** Fields may share a type, and with it a long text. */
@@ -28,17 +28,17 @@ const DEFAULT_CHARACTERS_MAX = 100;
 /** A fault names the choices that are missing. */
 const NAMED_CHOICES_MAX = 3;
 const BLANK_ROWS_MAX = 20;
-/** Of the whole page: beyond them a list has the rows that something is typed in, and a button for more. */
+/** For the whole page: beyond this, a list has only the rows with content, and a button for more. */
 const BLANK_CONTROLS_MAX = 500;
 /** The rows that are read, and the rest of the form. */
 const SHOWN_MAX = CONTROLS_MAX + 1_000;
 const LINE_CHARACTERS_MAX = 200;
 
-/** Of one page. */
+/** The controls of one page. */
 export class FormControls {
-  /** By the field's pointer: the id of its first control, and its name with those of what it is in. */
+  /** By the field's pointer: the id of its first control, and its name with those of its containers. */
   readonly places = new Map<string, { readonly id: string; readonly words: string }>();
-  /** By the pointer of a field without a choice: what to choose. */
+  /** By the pointer of a field without a choice: what must be chosen. */
   readonly choose = new Map<string, string>();
   /** A part of the form is not on the page. */
   isCut = false;
@@ -199,7 +199,7 @@ ${exact(this.text(at))}</textarea>`;
     const id = this.idOf(at, label);
     const { hint, fault, described } = this.notes(field, at, id, '');
     const given = this.state.typed.get(at)?.includes(GIVEN) ? CHECKED : null;
-    // Where it needs a value of a field, that says it too.
+    // If it needs a value of a field, the text says that too.
     const box =
       mayBeLeftOut(field) && field.fields.every(({ required }) => !required)
         ? html`<label class="option"><input type="checkbox" id="${id}" name="${exact(at)}" value="${GIVEN}"${given}> <span>Include it even if its fields are empty</span></label>`
@@ -223,7 +223,7 @@ ${exact(this.text(at))}</textarea>`;
     return { hint, fault, described: attributes };
   }
 
-  /** What counts for a field that does not show its default. */
+  /** Describes what counts for a field that does not show its default. */
   private unlessGiven({ default: fallback }: Field, at: string): string {
     if (fallback === undefined || this.state.typed.has(at)) return '';
     const text = JSON.stringify(fallback);
@@ -251,7 +251,7 @@ ${exact(this.text(at))}</textarea>`;
   private idOf(at: string, label: string): string {
     const id = `f${++this.count}`;
     const above = this.places.get(at.slice(0, at.lastIndexOf('/')));
-    // A row already says which list it is in.
+    // A row's label already names its list.
     const isRow = /\/\d+$/.test(at) && above !== undefined && label.startsWith(above.words);
     this.places.set(at, { id, words: above === undefined || isRow ? label : `${above.words}, ${label}` });
     return id;
@@ -277,12 +277,12 @@ const INVALID = html` aria-invalid="true"`;
 const CODE = html` class="code" spellcheck="false"`;
 const FOCUS = html` autofocus`;
 
-/** Its fault can be said of one control. */
+/** Reports whether the fault applies to a single control. */
 function isSingle({ kind }: Field): boolean {
   return kind === 'text' || kind === 'number' || kind === 'json' || kind === 'list';
 }
 
-/** Another sentence may follow. */
+/** Ends the text so that another sentence may follow. */
 function ended(text: string): string {
   return text === '' || /[\p{P}\p{S}]$/u.test(text) ? text : `${text}.`;
 }
@@ -291,7 +291,7 @@ function fieldClass(fault: Html | null): string {
   return fault === null ? 'field' : 'field wrong';
 }
 
-/** A list without items was on the page. */
+/** Notes that a list without items was on the page. */
 function present(at: string): Html {
   return html`<input type="hidden" name="${exact(at)}" value="">`;
 }
@@ -332,7 +332,7 @@ function inputKind(field: Field, text: string): Html {
 }
 
 function inputMode({ integer, minimum }: NumberField): string {
-  // The keys of a phone have no sign there.
+  // The number keyboard of a phone has no minus sign.
   return minimum === null || minimum < 0 ? 'text' : integer ? 'numeric' : 'decimal';
 }
 
@@ -341,7 +341,7 @@ const TYPING: Readonly<Record<string, Html>> = {
   uri: html` inputmode="url" spellcheck="false"`,
 };
 
-/** A picker of the browser; null where it would lose what is typed. */
+/** A picker of the browser; null if it would lose what is typed. */
 function timeInput({ format }: TextField, text: string): Html | null {
   if (format === 'date' && /^(\d{4}-\d\d-\d\d)?$/.test(text)) return html`type="date" value="${text}"`;
   if (format !== 'date-time') return null;

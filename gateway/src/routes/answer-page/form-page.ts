@@ -14,11 +14,11 @@ export const COMMENT_CHARACTERS_MAX = 2_000;
 export interface FormPageState extends FormState {
   readonly comment: string;
   readonly to: string;
-  /** What is wrong with the page as a whole. */
+  /** A fault of the page as a whole. */
   readonly said: string;
-  /** Says that the person who sends the form as it is has read it. */
+  /** Shows that the person who sends the unchanged form has read it. */
   readonly read: boolean;
-  /** The form could be sent untouched: that has to be a choice too. */
+  /** The form could be sent unchanged, so that must be an explicit choice. */
   readonly needsReading: boolean;
   readonly nonce: string;
   readonly status: number;
@@ -26,7 +26,7 @@ export interface FormPageState extends FormState {
 
 export const COMMENT = 'comment';
 export const READ = 'read';
-/** The address of the person to whom the question is handed over. */
+/** The address of the person to whom the question is delegated. */
 export const TO = 'to';
 
 export function formPage(question: AskedQuestion, form: Form, state: FormPageState): PageContent {
@@ -50,7 +50,10 @@ ${handOver(state)}
   return { status: state.status, title, about: question.orgName, main };
 }
 
-/** What is wrong, first of all, with links to the fields; the page opens with it in focus, and readers announce it. */
+/**
+ * Lists the faults first, with links to the fields; the page opens with the list in focus, and screen readers announce
+ * it.
+ */
 function faultList({ faults, said }: FormPageState, { places, choose }: FormControls): Html | null {
   if (faults.size === 0 && said === '') return null;
   const order = new Map([...places.keys()].map((at, n) => [at, n]));
@@ -109,7 +112,7 @@ export interface ConfirmPageState {
   readonly said: string;
   readonly nonce: string;
   readonly confirmation: string;
-  /** What was posted, to be posted again. */
+  /** The posted controls, to be posted again. */
   readonly controls: readonly (readonly [string, string])[];
   readonly status: number;
 }

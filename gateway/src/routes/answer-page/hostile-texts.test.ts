@@ -1,5 +1,5 @@
-// Every text of others on the answer page stays text: with hostile texts, each page has the elements and attributes that
-// it has with plain ones.
+// Texts of others stay text on the answer page: with hostile texts, each page has the same elements and attributes as
+// with plain ones.
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
@@ -18,7 +18,7 @@ const HOSTILE = [
 ].join(' ');
 
 type Writes = (name: string) => string;
-/** As long, since the length of a text decides how it is shown. */
+/** Of the same length, since the length of a text decides how it is shown. */
 const plain: Writes = (name) => `${name} ${'-'.repeat(HOSTILE.length)}`;
 const hostile: Writes = (name) => `${name} ${HOSTILE}`;
 
@@ -90,7 +90,7 @@ function visit(write: Writes, asked: AskedQuestion, changes: Partial<PageVisit> 
   };
 }
 
-/** Presses the button with the form as it is, after `fill`. */
+/** Presses the button with the form unchanged except for `fill`. */
 async function after(
   at: PageVisit,
   button: string,
@@ -183,18 +183,20 @@ function typed(write: Writes): string {
   return write('typed').replaceAll('\0', '\ufffd');
 }
 
-/** As the page shows it. */
+/** Returns the text as the page shows it. */
 function shownText(text: string): string {
   return text.replaceAll(/[\u202e\0]/g, '\ufffd');
 }
 
-/** Without what controls send back as it is. */
+/** Removes what controls send back unchanged. */
 function readText(text: string): string {
   return text.replaceAll(/ (?:name|value)="[^"]*"|<textarea[^>]*>[^<]*/g, '');
 }
 
-/** Elements with the names of their attributes, as a browser reads them: of a text area, a title, a style and a script
- * only the end counts. */
+/**
+ * Returns elements with the names of their attributes, as a browser parses them: in a text area, a title, a style and a
+ * script only the end tag counts.
+ */
 function skeleton(text: string): string[] {
   const found: string[] = [];
   const tag = /<(!--|[/!]?[a-z][^\s/>]*)((?:"[^"]*"|'[^']*'|[^>"'])*)>/gi;
@@ -224,7 +226,7 @@ for (const [name, make] of Object.entries(PAGES)) {
   });
 }
 
-test('the comparison finds what a page without escapes would have', async () => {
+test('the comparison detects a page without escapes', async () => {
   const { text } = writePage(await (PAGES['the form'] as (write: Writes) => PageContent)(hostile));
   const unescaped = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"');
   ok(skeleton(unescaped).includes('img src onerror'));

@@ -1,4 +1,4 @@
-// Makes HTML of parts: every text is escaped unless it was made here.
+// Builds HTML from parts: every text is escaped unless it was built here.
 
 export class Html {
   constructor(readonly text: string) {}
@@ -6,14 +6,14 @@ export class Html {
 
 export type HtmlPart = Html | string | number | null | readonly HtmlPart[];
 
-/** Of text that people read: what acts on a page or turns other text around is shown as a replacement. */
+/** For text that people read: replaces characters that act on a page or reverse other text. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   let text = parts[0] ?? '';
   for (let at = 0; at < values.length; at++) text += written(values[at] ?? null) + (parts[at + 1] ?? '');
   return new Html(text);
 }
 
-/** Of a name or a value of a control, which comes back as it is. */
+/** For a name or a value of a control, which must come back unchanged. */
 export function exact(text: string): Html {
   if (PLAIN.test(text)) return new Html(text);
   return new Html(text.replaceAll(SPECIAL, (character) => ENTITIES[character] ?? character));
@@ -38,7 +38,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
   '\0': '\ufffd',
 };
-/** Most texts: looking for more in them takes ten times as long. */
+/** Matches most texts: searching them for more takes ten times as long. */
 const PLAIN = /^[\t\n !#-%(-;=?-~]*$/;
 const SPECIAL = /[&<>"'\r\0]/g;
 

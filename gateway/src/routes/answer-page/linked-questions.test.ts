@@ -14,7 +14,7 @@ const QUESTION_ID = 'q_0123456789abcdefghjkmnpqrs' as QuestionId;
 const FROM = { ip: '', requestId: 'req' };
 const member: Actor = { ...NO_ONE, personId: ADA_ID, email: ADA, name: 'Ada', role: 'member' };
 
-/** One link to one question, in an organization with these members. */
+/** A link to a question, in an organization with these members. */
 class World {
   readonly answers: { actor: Actor; channel: AnswerChannel; comment: string }[] = [];
   readonly delegations: { by: Actor; to: Actor }[] = [];
@@ -81,7 +81,7 @@ test('the recipient of a link is the member who has its address now, in their ro
   deepEqual([world.audit[0]?.doer.id, world.used], [ADA_ID, 1]);
 });
 
-test('a recipient who is no member answers as their address, and a chat as its name; the audit log has both', async () => {
+test('a recipient without membership answers as their address, and a chat as its name; the audit log has both', async () => {
   const world = new World();
   await world.answer();
   deepEqual(world.answers[0]?.actor, { ...NO_ONE, linkRecipient: ADA });
@@ -107,7 +107,7 @@ test('the link of a person whose access has ended answers nothing', async () => 
   deepEqual([world.answers, world.delegations], [[], []]);
 });
 
-test('a question goes to a member by address, and to no one else', async () => {
+test('a question is delegated to a member by address, and to no one else', async () => {
   const bob = { ...member, personId: 'usr_1123456789abcdefghjkmnpqrs', email: 'bob@acme.example', name: 'Bob' };
   const world = new World({}, [bob]);
   const opened = await world.open();

@@ -1,5 +1,5 @@
-// Opens links: the link from the notifier, its question from the run-scheduler. The run decides whether an answer counts;
-// the link is marked afterwards.
+// Opens links: reads the link from the notifier and its question from the run-scheduler. The run decides whether an
+// answer counts; the link is marked afterwards.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type AnswerLink, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
@@ -77,7 +77,7 @@ export class LinkedQuestions implements AnswerLinks {
     return to.name || to.email;
   }
 
-  /** The recipient; the member who has the link's address now is the same person in all rules about people. */
+  /** Returns the recipient. The member who has the link's address now is the same person in all rules about people. */
   private async actor({ orgId, recipient }: AnswerLink): Promise<Actor> {
     const member = isAddress(recipient) ? await this.parts.members.find(orgId, recipient) : null;
     return { ...(member ?? NO_ONE), linkRecipient: recipient };
@@ -100,13 +100,13 @@ export class LinkedQuestions implements AnswerLinks {
     });
   }
 
-  /** Of a link that was sent to a member. */
+  /** For a link that was sent to a member. */
   private async hasLostAccess({ orgId, userId }: AnswerLink): Promise<boolean> {
     return userId !== '' && (await this.parts.members.find(orgId, userId)) === null;
   }
 }
 
-/** Else it is the name of a chat. */
+/** Otherwise it is the name of a chat. */
 function isAddress(recipient: string): boolean {
   return recipient.includes('@');
 }

@@ -1,4 +1,4 @@
-// The refusal of a person that a page names and the organization does not have.
+// Refuses a person whom a page names and who is not a member of the organization.
 import { ServiceError } from '@methods/errors/service-error';
 
 export function noMember(): never {

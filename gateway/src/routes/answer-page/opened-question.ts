@@ -1,4 +1,4 @@
-// What the routes of the answer page need of the services behind them.
+// The services that the routes of the answer page need.
 import type { RequestDoer } from '../../clients/registry-calls.ts';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
 
@@ -9,16 +9,16 @@ export interface AnswerLinks {
 
 type From = Pick<RequestDoer, 'ip' | 'requestId'>;
 
-/** A question as one visitor has opened it: by a link, or signed in. */
+/** A question as one visitor opened it: by a link, or signed in. */
 export interface OpenedQuestion {
   readonly orgId: AskedQuestion['orgId'];
   readonly visitor: PageVisitor;
-  /** Null: it is not kept any more. */
+  /** Null: the question is no longer kept. */
   readonly question: AskedQuestion | null;
-  /** The question afterwards. @throws ServiceError the refusal of the run, unavailable */
+  /** Returns the question after the answer. @throws ServiceError the refusal of the run, unavailable */
   answer(sent: SentAnswer, from: From): Promise<AskedQuestion>;
-  /** `to`: an address. The name of the member who may answer too from now on. @throws ServiceError as `answer` */
+  /** `to`: an address. Returns the name of the member who may now answer too. @throws ServiceError as `answer` */
   delegate(to: string, from: From): Promise<string>;
-  /** The question as it is now. @throws ServiceError unavailable */
+  /** Returns the question as it is now. @throws ServiceError unavailable */
   again(): Promise<AskedQuestion>;
 }

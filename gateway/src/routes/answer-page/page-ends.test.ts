@@ -5,7 +5,7 @@ import { APPROVED, NOW_MS, Visitor } from '../../testing/page-visitor.fixture.ts
 import type { AskedQuestion } from './asked-question.ts';
 import type { PageVisit } from './page-visit.ts';
 
-test('a page that was sent is good for nothing more, neither again nor with another answer', async () => {
+test('a page that was sent cannot be sent again, even with another answer', async () => {
   const ada = new Visitor(askedQuestion());
   const check = await ada.look().choose('/decision', 'Approve').press('Continue');
   const other = await ada.look().choose('/decision', 'Reject').press('Continue');
@@ -15,7 +15,7 @@ test('a page that was sent is good for nothing more, neither again nor with anot
   for (const page of [check, other]) {
     match((await page.press('Send answer')).text, /Answered: Approve, .* through the link sent to ada@acme\.example/);
   }
-  // The confirmation of one answer confirms no other.
+  // The confirmation of one answer does not confirm another one.
   ada.question = askedQuestion();
   const confirmed = new Map(check.controls).get('confirmation') ?? '';
   const mixed = other.controls.map(([name, text]) => [name, name === 'confirmation' ? confirmed : text] as const);
@@ -23,7 +23,7 @@ test('a page that was sent is good for nothing more, neither again nor with anot
   equal(ada.sent.length, 1);
 });
 
-test('a question that has ended says how', () => {
+test('a question that has ended shows how', () => {
   const seen = (changes: Partial<AskedQuestion>, visit: Partial<PageVisit> = {}) =>
     new Visitor(askedQuestion(changes), visit).look().text;
   const byLink = { ...APPROVED, linkRecipient: 'ada@acme.example' };

@@ -1,4 +1,4 @@
-// The document around what a page says, and the headers that keep its address to itself.
+// The document around a page's content, and the headers that keep its address secret.
 import { randomBytes } from 'node:crypto';
 import { cutText } from '@methods/method/cut-text';
 import { Html, html } from './html.ts';
@@ -14,13 +14,13 @@ export interface PageContent {
 
 export interface WrittenPage {
   readonly text: string;
-  /** The scripts and styles that this page may have. */
+  /** The scripts and styles that this page may use. */
   readonly policy: string;
 }
 
 const TITLE_CHARACTERS_MAX = 80;
 
-/** A page runs and loads nothing but its own style and script, is shown in no frame, and sends forms only to itself. */
+/** A page runs and loads only its own style and script, is shown in no frame, and sends forms only to itself. */
 export function writePage({ title, about, main }: PageContent): WrittenPage {
   const nonce = randomBytes(16).toString('base64');
   const page = html`<!doctype html>

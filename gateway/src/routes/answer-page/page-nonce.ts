@@ -1,14 +1,14 @@
-// Proves that a post comes from a page that this link was shown, a short time ago. Made from the link's token, which no
-// one else knows, so that no gateway keeps anything of the pages it showed.
+// Proves that a post comes from a page that this visitor was shown a short time ago. Derived from the link's token,
+// which no one else knows, so that no gateway stores the pages it showed.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const HOUR_MS = 3_600_000;
-/** A page is good for the hour it was made in, and for this many more. */
+/** A page is valid for the hour in which it was made, and for this many more. */
 const HOURS_MORE = 3;
 
 export interface NonceOf {
   readonly token: string;
-  /** What the page shows: the form, or the answer that is to be confirmed. */
+  /** What the page shows: the form, or the answer to confirm. */
   readonly shown: readonly string[];
 }
 

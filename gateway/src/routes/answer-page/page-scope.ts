@@ -36,17 +36,17 @@ export interface PageScopeParts {
   readonly signInPath: ((question: AskedQuestion) => string) | null;
 }
 
-/** Of a posted page: one more than a form is read to, so that reading says so. */
+/** Of a posted page: one more than a form may have, so that reading detects it. */
 const PAIRS_MAX = CONTROLS_MAX + 100;
 
 type Posted = readonly (readonly [string, string])[];
 
-/** Before any page. */
+/** Called before any page is added. */
 export function addPageFields(app: FastifyInstance): void {
   app.decorateRequest('openedPage', null);
 }
 
-/** Before the hooks that open the page: errors of theirs are pages too. */
+/** Called before the hooks that open the page: their errors are pages too. */
 export function addPageReplies(scope: FastifyInstance, referrerPolicy: 'no-referrer' | 'same-origin'): void {
   scope.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
@@ -58,7 +58,7 @@ export function addPageReplies(scope: FastifyInstance, referrerPolicy: 'no-refer
   scope.setErrorHandler((error: FastifyError, request, reply) => replyWithError(error, request, reply));
 }
 
-/** A large body has a place before it is read. */
+/** A large body takes a place before it is read. */
 export function holdBody(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,4 +1,4 @@
-// The style of the answer page: light and dark, readable on a phone, at twice the size, and without any other file.
+// The style of the answer page: light and dark, readable on a phone and at twice the size, without any other file.
 
 export const STYLE = `
 :root { color-scheme: light dark; --back: #ffffff; --soft: #f6f7f9; --line: #7b8595; --text: #1b1f26; --quiet: #565f6d;
@@ -60,7 +60,7 @@ button.small { min-height: 2.25rem; padding: .25rem .75rem; font-size: .875rem; 
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 `;
 
-/** Adds the reader's own time beside each time. */
+/** Adds the reader's local time beside each time. */
 export const SCRIPT = `
 for (const time of document.querySelectorAll('time[datetime]')) {
   const at = new Date(time.dateTime);

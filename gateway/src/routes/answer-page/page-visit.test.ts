@@ -38,7 +38,7 @@ test('a person changes the answer before it is sent', async () => {
   );
 });
 
-test('what is missing is said at its field and in a list with links', async () => {
+test('missing values are reported at their fields and in a list with links', async () => {
   const ada = new Visitor(askedQuestion({ formJson: JSON.stringify(EVERY_CONTROL) }));
   const page = ada.look();
   const wrong = await page.type('/amount', 'many').type('/lines/0/amount', '2').press('Continue');
@@ -73,7 +73,7 @@ test('rows are added and removed without a script', async () => {
   });
 });
 
-test('a post without the page, of another page, or hours later shows the form again and sends nothing', async () => {
+test('a post without the page, from another page, or hours later shows the form again and sends nothing', async () => {
   const ada = new Visitor(askedQuestion());
   const other = new Visitor(askedQuestion({ questionId: 'q_1123456789abcdefghjkmnpqrs' }), { secret: 'b'.repeat(43) });
   const foreign = other.look().choose('/decision', 'Approve').controls;
@@ -126,7 +126,7 @@ test('a program that presses every button does not answer', async () => {
   }
 });
 
-test('a form that could be sent untouched is sent by a person who says that they have read it', async () => {
+test('a form that could be sent unchanged is sent by a person who confirms that they have read it', async () => {
   const formJson = JSON.stringify({
     type: 'object',
     properties: { decision: { enum: ['yes', 'no'], default: 'yes' } },
@@ -150,7 +150,7 @@ test('a comment has at most 2,000 characters', async () => {
   match((await page.type('comment', 'x'.repeat(2_000)).press('Continue')).text, /Check your answer/);
 });
 
-test('a question is handed over to a member by address, and stays open to the one who did', async () => {
+test('a question is delegated to a member by address, and stays open to the one who delegated it', async () => {
   const ada = new Visitor(askedQuestion());
   const page = ada.look().choose('/decision', 'Approve');
   match((await page.press('Hand over')).text, /Address of a member needs a value/);
@@ -228,7 +228,7 @@ test('a long value has a page of its own', () => {
   for (const show of ['1', '-1', 'x', '999', '__proto__']) match(ada.look(show).text, /Your answer/);
 });
 
-test('content that is kept on devices is not asked for here', () => {
+test('content that is kept on devices is not requested here', () => {
   const page = new Visitor(askedQuestion({ formJson: '', prompt: '', show: [] })).look();
   match(page.text, /A question waits on the run run_/);
 });

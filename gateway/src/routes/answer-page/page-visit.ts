@@ -1,5 +1,5 @@
-// Decides what a visit of the page shows: the form, its faults, the answer to confirm, or what became of the question.
-// Showing changes nothing; an answer is sent once it was shown to the person and confirmed.
+// Decides what a visit of the page shows: the form, its faults, the answer to confirm, or the outcome of the question.
+// Showing changes nothing; an answer is sent once the person has seen and confirmed it.
 import { createHash } from 'node:crypto';
 import { asServiceError, type ServiceError } from '@methods/errors/service-error';
 import { type Form, readForm } from '@methods/form/field';
@@ -22,11 +22,14 @@ export interface PageVisit {
   /** Null: there is no sign-in. */
   readonly signInPath: string | null;
   readonly nowMs: number;
-  /** The question as it is once the answer is accepted. @throws ServiceError the refusal of the run. */
+  /** Returns the question once the answer is accepted. @throws ServiceError the refusal of the run. */
   answer(sent: SentAnswer): Promise<AskedQuestion>;
-  /** `to`: an address. The name of the person who may answer too now. @throws ServiceError the refusal of the run. */
+  /**
+   * `to`: an address. Returns the name of the person who may now answer too. @throws ServiceError the refusal of the
+   * run.
+   */
   delegate(to: string): Promise<string>;
-  /** The question as it is now. */
+  /** Returns the question as it is now. */
   again(): Promise<AskedQuestion>;
 }
 
@@ -38,7 +41,7 @@ const STALE = 'This page was open for long, or it belongs to another question. C
 const NOT_SENT = 'Your answer could not be sent just now. Send it again in a moment.';
 const CHECK_IT = 'Your answer has changed. Check it once more.';
 
-/** `show`: the number of a value that gets a page of its own. */
+/** `show`: the number of a value that gets its own page. */
 export function shownPage(visit: PageVisit, show: string | undefined): PageContent {
   const { question } = visit;
   const form = formOf(question);
@@ -240,7 +243,7 @@ function unfilled(visit: PageVisit, form: Form): Omit<FormPageState, 'typed'> {
   };
 }
 
-/** Programs that follow links may press buttons too: sending has to need a choice of a person. */
+/** Programs that follow links may press buttons too, so sending requires a choice by a person. */
 function needsReading(form: Form): boolean {
   return readPostedAnswer(form, entriesOf(typedValues(form)), TURN_EFFORT).faults.size === 0;
 }

@@ -1,4 +1,4 @@
-// The upper part of a page: what is asked, by which step of which method, with which values, and until when.
+// The upper part of a page: the question, its step and method, its values, and its deadline.
 import type { Form } from '@methods/form/field';
 import { cutText } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
@@ -12,7 +12,7 @@ import { shownValues } from './shown-value.ts';
 const PROMPT_CHARACTERS_MAX = 300;
 const DETAILS_CHARACTERS_MAX = 4_000;
 const VOTES_MAX = 50;
-/** Of a prompt and of details: writing a megabyte of a hostile text takes a tenth of a second. */
+/** For a prompt and for details: writing a megabyte of a hostile text takes a tenth of a second. */
 const SHOWN_CHARACTERS_MAX = 64 * 1024;
 
 export function questionHead(question: AskedQuestion, form: Form): Html {
@@ -23,7 +23,7 @@ ${votesPart(question, form)}
 ${shownValues(question.show)}`;
 }
 
-/** The question without its content, for pages that come after it. */
+/** The question without its content, for the pages that follow. */
 export function promptPart({ methodName, step, prompt }: AskedQuestion): Html {
   const heading = cutText(prompt, PROMPT_CHARACTERS_MAX);
   const rest =
@@ -71,7 +71,7 @@ export function votesPart({ needs, votes, timeZone }: AskedQuestion, form: Form)
   return html`<section><h2>Answers so far</h2><p>Decided once ${needs} people gave the same answer.</p>${so}</section>`;
 }
 
-/** Null for an answer that is not known here. */
+/** Null for an answer that is unknown here. */
 export function answerOf(json: string): JsonObject | null {
   if (json === '') return null;
   try {

@@ -1,4 +1,4 @@
-// The pages of questions: by an answer link, and for people who have signed in. Each is there where its services are.
+// The pages of questions: by an answer link, and for people who have signed in. Each exists if its services do.
 import type { FastifyInstance } from 'fastify';
 import type { SignIn } from '../../callers/sign-in.ts';
 import { type AnswerPageParts, addAnswerPage } from './answer-page-routes.ts';

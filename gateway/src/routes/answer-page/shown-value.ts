@@ -1,4 +1,5 @@
-// Shows the values of a question: short texts in line, lists of objects as tables, long ones cut with a way to see all.
+// Shows the values of a question: short texts in line, lists of objects as tables, and long values cut with a link to
+// the whole.
 import { cutText } from '@methods/method/cut-text';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import { type Html, html } from './html.ts';
@@ -9,9 +10,9 @@ const TEXT_CHARACTERS_MAX = 1_000;
 const ROWS_MAX = 10;
 const COLUMNS_MAX = 12;
 const CELL_CHARACTERS_MAX = 500;
-/** Of the page, after which a value has a page of its own. */
+/** For the page; beyond this, a value has its own page. */
 const PAGE_CHARACTERS_MAX = 128 * 1024;
-/** A larger value is shown as its JSON, unread. */
+/** A larger value is shown as its JSON, without being parsed. */
 const READ_CHARACTERS_MAX = 256 * 1024;
 const COLUMNS_READ_MAX = 1_000;
 const LEVELS_MAX = 100;
@@ -23,7 +24,7 @@ export interface ShownValue {
   readonly valueJson: string;
 }
 
-/** All of them, with what is long behind a summary. */
+/** Shows all of them, long ones behind a summary. */
 export function shownValues(show: readonly ShownValue[]): Html | null {
   if (show.length === 0) return null;
   let left = PAGE_CHARACTERS_MAX;
@@ -36,7 +37,7 @@ export function shownValues(show: readonly ShownValue[]): Html | null {
   return html`<div class="values"><h2>Values</h2>${parts}</div>`;
 }
 
-/** One value on a page of its own. */
+/** Shows one value on its own page. */
 export function wholeValue({ path, valueJson }: ShownValue): Html {
   const value = readJson(valueJson);
   const text = typeof value === 'string' ? value : value === undefined ? valueJson : spacedJson(value, valueJson);
@@ -58,7 +59,7 @@ function valuePart(valueJson: string): Html {
   return html`<p class="text">${scalar(value)}</p>`;
 }
 
-/** Undefined: it is too long or too deep to read here, or no JSON. */
+/** Undefined: it is too long or too deep to parse here, or not JSON. */
 function readJson(valueJson: string): JsonValue | undefined {
   if (valueJson.length > READ_CHARACTERS_MAX) return undefined;
   try {
@@ -69,7 +70,7 @@ function readJson(valueJson: string): JsonValue | undefined {
   }
 }
 
-/** With a line for each value, where that does not make it many times as long. */
+/** Writes one line for each value, unless that makes it many times as long. */
 function spacedJson(value: JsonValue, valueJson: string): string {
   if (valueJson.length > SPACED_CHARACTERS_MAX || nestsDeeperThan(value, SPACED_LEVELS_MAX)) return valueJson;
   return JSON.stringify(value, null, 2);
@@ -123,7 +124,7 @@ function tablePart(items: readonly JsonObject[], valueJson: string): Html {
   return html`${first}<details>${summary}${tableOf(columns, items.slice(ROWS_MAX))}</details>${cut}`;
 }
 
-/** A way to see what a table has no place for. */
+/** Links to the values for which a table has no room. */
 function cutCells(items: readonly JsonObject[], value: JsonValue, valueJson: string): Html | null {
   const isCut = items.some((item) => Object.values(item).some((each) => scalar(each).length > CELL_CHARACTERS_MAX));
   return isCut ? behind(valueJson.length, html`<pre dir="auto">${spacedJson(value, valueJson)}</pre>`) : null;
@@ -141,7 +142,7 @@ function tableOf(columns: readonly string[], items: readonly JsonObject[]): Html
   return scrolled(html`<thead><tr>${head}</tr></thead><tbody>${rows}</tbody>`);
 }
 
-/** A wide table scrolls by itself, also by keyboard. */
+/** A wide table scrolls by itself, also with the keyboard. */
 function scrolled(rows: Html): Html {
   return html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table>${rows}</table></div>`;
 }

@@ -85,7 +85,7 @@ beforeEach(() => {
 const url = (id: string = questionId) => `http://127.0.0.1:${api.port}/questions/${id}`;
 const open = (headers: Record<string, string>, id?: string) => fetch(url(id), { headers, redirect: 'manual' });
 
-/** A browser that names the page that posts. */
+/** A browser that sends the origin of the page that posts. */
 async function browsed(headers: Record<string, string>, from: Record<string, string> = OWN): Promise<PlayedBrowser> {
   return new PlayedBrowser(await (await open(headers)).text(), async (posted) => {
     const body = new URLSearchParams(posted.map(([name, text]): [string, string] => [name, text]));
@@ -93,7 +93,7 @@ async function browsed(headers: Record<string, string>, from: Record<string, str
   });
 }
 
-test('a person who is not signed in goes to the sign-in and comes back; a post sends nothing', async () => {
+test('a person who is not signed in is sent to the sign-in and comes back; a post sends nothing', async () => {
   for (const headers of [{}, { cookie: `workflow_session=${'x'.repeat(43)}` }]) {
     const reply = await open(headers);
     deepEqual([reply.status, reply.headers.get('location')], [302, `/auth/login?return_to=/questions/${questionId}`]);
@@ -133,7 +133,7 @@ test('a person who may not answer sees why before any form', async () => {
   equal(readers.at(-1)?.personId, adaId);
 });
 
-test('a post from another site sends nothing, also with the cookie', async () => {
+test('a post from another site sends nothing, even with the cookie', async () => {
   for (const from of [{}, { origin: 'https://evil.example' }, { origin: 'null' }]) {
     const check = await (await browsed(ada)).choose('/ok', 'Yes').press('Continue');
     const forged = await browsed(ada, from as Record<string, string>);
@@ -143,14 +143,14 @@ test('a post from another site sends nothing, also with the cookie', async () =>
   deepEqual(answers, []);
 });
 
-test('the page is kept nowhere and framed nowhere, and its own posts may name it', async () => {
+test('the page is neither cached nor framed, and its own posts may name it', async () => {
   const { headers } = await open(ada);
   equal(headers.get('referrer-policy'), 'same-origin');
   equal(headers.get('cache-control'), 'no-store');
   match(headers.get('content-security-policy') ?? '', /form-action 'self'; base-uri 'none'; frame-ancestors 'none'/);
 });
 
-test('a question of another organization, or none, is not found', async () => {
+test('a question that is missing or of another organization is not found', async () => {
   for (const id of [newId('q'), 'unknown', '%2e%2e', `${questionId}x`]) equal((await open(ada, id)).status, 404, id);
   const stranger = (await (await api.person('admin', 'others'))('GET', '/api/whoami')).body;
   const { headers } = await api.session(stranger.organization.id, stranger.user.id);
@@ -159,7 +159,7 @@ test('a question of another organization, or none, is not found', async () => {
   doesNotMatch(await reply.text(), /Send it/);
 });
 
-test('what a person sees and does there is in the audit log', async () => {
+test('what a person sees and does on the page is in the audit log', async () => {
   const check = await (await browsed(ada)).choose('/ok', 'No').press('Continue');
   await check.press('Send answer');
   const admin = await api.person('admin', 'acme');
@@ -170,7 +170,7 @@ test('what a person sees and does there is in the audit log', async () => {
   deepEqual([...new Set(own)].sort(), ['run.answer', 'run.read']);
 });
 
-test('a question is handed over to a member', async () => {
+test('a question is delegated to a member', async () => {
   const given = await (await browsed(ada)).type('to', 'BOB@acme.example').press('Hand over');
   match(given.text, /Bob may answer this question now/);
   deepEqual([delegations[0]?.by?.personId, delegations[0]?.to?.email], [adaId, 'bob@acme.example']);

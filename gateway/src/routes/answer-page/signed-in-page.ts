@@ -1,5 +1,5 @@
-// GET, HEAD and POST /questions/:id: the page of a question for a person who has signed in. Without a session it leads to
-// the sign-in and comes back. A post has to come from a page of this server.
+// GET, HEAD and POST /questions/:id: the page of a question for a person who has signed in. Without a session it
+// redirects to the sign-in and back. A post must come from a page of this server.
 import { fastifyCookie } from '@fastify/cookie';
 import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId, type QuestionId } from '@methods/base/ids';
@@ -28,9 +28,9 @@ export function questionPath(questionId: string): string {
 export async function addSignedInPage(app: FastifyInstance, parts: SignedInPageParts): Promise<void> {
   await app.register(async (scope) => {
     await scope.register(fastifyCookie);
-    // Browsers name the page that posts only where it may be named to its own server.
+    // Browsers send the origin of the posting page only to its own server.
     addPageReplies(scope, 'same-origin');
-    // Before anything else: what can be no question is the same for everyone.
+    // Runs first: an invalid question id gets the same reply for every visitor.
     scope.addHook('onRequest', (request, _reply, done) => {
       done(isId('q', questionIdOf(request)) ? undefined : new ServiceError('not_found'));
     });

@@ -1,5 +1,5 @@
-// A question as a person who has signed in opens it: the run decides whether they may answer, and their acts are recorded
-// as those of the API.
+// A question as a signed-in person opens it: the run decides whether they may answer, and their acts are recorded like
+// those of the API.
 import type { QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { AnswerChannel } from '@methods/proto/run/v1/run_pb';

@@ -1,4 +1,4 @@
-// The replies of signing in and out: a small page for browsers, the usual JSON for everything else.
+// The replies of signing in and out: a small page for browsers, the usual JSON for all other clients.
 import { errorBody } from '@methods/errors/error-body';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -16,7 +16,7 @@ export interface SignInParts {
 }
 
 export function addAuthPages(scope: FastifyInstance): void {
-  // A form without fields is how a page signs out; nothing in it is read.
+  // A page signs out with a form without fields; nothing in it is read.
   scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, _body, done) =>
     done(null, undefined),
   );

@@ -21,11 +21,11 @@ export interface AuthParts {
   /** Null: no issuer is configured. */
   readonly signIn: SignIn | null;
   readonly publicUrl: string | null;
-  /** Zero also takes the limit of sign-ins off. */
+  /** 0 also removes the limit of sign-ins. */
   readonly rateLimitPerKey: number;
 }
 
-// An address that many people share may sign in 30 at once, then one every two seconds.
+// An address shared by many people may sign in 30 at once, then one every two seconds.
 const SIGN_INS = { perSecond: 0.5, burst: 30 };
 
 export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Promise<void> {
@@ -35,7 +35,7 @@ export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Pro
     addAuthPages(scope);
     if (signIn === null || publicUrl === null) return addNoSignIn(scope);
     const routes = { accounts, signIn, publicUrl };
-    // A person who signs in too often from an address must not keep the others there from signing out.
+    // A person who signs in too often from an address must not prevent others there from signing out.
     addLogout(scope, routes);
     await scope.register(async (signIns) => {
       addAddressLimit(signIns, parts);
@@ -101,7 +101,7 @@ const LoginQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** GET /auth/login: sends the person to the issuer. The cookie names the sign-in under way until they come back. */
+/** GET /auth/login: sends the person to the issuer. The cookie names the sign-in in progress until they come back. */
 function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signIn',
@@ -119,7 +119,7 @@ function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignI
   });
 }
 
-// `//host` and `/\host` lead browsers elsewhere; some browsers drop characters other than visible ASCII.
+// Browsers treat `//host` and `/\host` as other hosts, and some drop characters other than visible ASCII.
 function ownPath(path: string): string {
   if (/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return path;
   const message = 'return_to has to be a path of this server.';
@@ -128,7 +128,7 @@ function ownPath(path: string): string {
   });
 }
 
-/** POST /auth/logout: ends the session where it is kept, not only in this browser. */
+/** POST /auth/logout: ends the session on the server, not only in this browser. */
 function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signOut',

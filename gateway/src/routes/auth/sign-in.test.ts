@@ -5,7 +5,7 @@ import { PUBLIC_URL } from '../../testing/issuer-config.fixture.ts';
 import { type ProbeFixture, probeFixture } from '../../testing/probe.fixture.ts';
 import { turnedClock } from '../../testing/turned-clock.fixture.ts';
 
-/** The cookie a reply sets: its value and its attributes. */
+/** Returns the cookie that a reply sets: its value and its attributes. */
 function setCookie(reply: { headers: Record<string, unknown> }): { value: string; attributes: string[] } | null {
   const lines = [reply.headers['set-cookie'] ?? []].flat() as string[];
   const [first = '', ...attributes] = (lines.at(-1) ?? '').split('; ');
@@ -14,7 +14,7 @@ function setCookie(reply: { headers: Record<string, unknown> }): { value: string
 
 const shown = (value: string) => ({ cookie: `workflow_session=${value}` });
 
-/** As far as the issuer's redirect back. */
+/** Signs in as far as the issuer's redirect back. */
 async function begun(probes: ProbeFixture, returnTo = '/inbox?x=1') {
   const login = await probes.ask('GET', `/auth/login?return_to=${encodeURIComponent(returnTo)}`);
   assert.equal(login.status, 302, JSON.stringify(login.body));
@@ -65,7 +65,7 @@ test('signing in replaces the id in the cookie and opens the API until signing o
   assert.equal(probes.registry.accounts.sessions.size, 0);
 });
 
-test('a callback that is replayed, forged or not ours is refused and makes nothing', async () => {
+test('a callback that is replayed, forged or foreign is refused and creates nothing', async () => {
   await using probes = await probeFixture();
   const { accounts } = probes.registry;
   const refused = async (path: string, headers: Record<string, string>, refusal: string) => {
@@ -105,7 +105,7 @@ test('a callback that is replayed, forged or not ours is refused and makes nothi
   await refused(other.path, shown(cookie.value), 'sign_in_state');
 });
 
-test('an ID token that is forged is refused and makes nothing', async () => {
+test('a forged ID token is refused and creates nothing', async () => {
   await using probes = await probeFixture();
   const now = Math.floor(Date.now() / 1_000);
   const forged: Record<string, object> = {

@@ -42,7 +42,7 @@ function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling
     const { version, created, warnings } = await methods
       .createMethod({
         orgId: callerOf(request).orgId,
-        // The UUID's text is an ordinary key, so the method it created can be found by it.
+        // The text of the UUID is an ordinary key, so the method it created can be found by it.
         idempotencyHash: keyHash(requestId),
         displayName,
         source: utf8(workflow),
@@ -91,15 +91,15 @@ function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling
   });
 }
 
-/** A fault of the whole source is reported for the field it came in. */
+/** A fault of the whole source is reported for the field that held it. */
 function refuseAsWorkflow(error: unknown): never {
   if (!(error instanceof ServiceError) || error.findings.every(({ path }) => path !== '/source')) throw error;
   const findings = error.findings.map((each) => (each.path === '/source' ? { ...each, path: '/workflow' } : each));
   throw new ServiceError(error.code, error.message, { findings, facts: error.facts, cause: error });
 }
 
-// Replies of the command line's routes, under both their names: programs look for a method's id in `workflow_id` as well,
-// and for its source in `workflow`, as they send them.
+// Replies of the command line's routes, under both names: programs also look for a method's id in `workflow_id`, and
+// for its source in `workflow`, as they send them.
 
 /** As in routes/methods/spelling.ts, with the tag of the command line. */
 function describedCli({ legacy }: Spelling, operationId: string, summary: string) {
@@ -119,14 +119,14 @@ function spelledCli<Reply extends { readonly method_id: MethodId; readonly sourc
   return { ...reply, workflow_id: reply.method_id, ...source };
 }
 
-// The ETag of a version's source, and whether a caller has it already (RFC 9110, sections 8.8.3 and 13.1.2).
+// The ETag of a version's source, and whether a caller already has it (RFC 9110, sections 8.8.3 and 13.1.2).
 
 /** `sha256`: hex of the source's bytes. */
 function sourceTag(sha256: string): string {
   return `"${sha256}"`;
 }
 
-/** Whether an If-None-Match header names the tag. Weak and strong tags are the same here. */
+/** Reports whether an If-None-Match header names the tag. Weak and strong tags are the same here. */
 function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -135,7 +135,7 @@ function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
 
 // The routes of the command line; those of methods under both their names.
 
-/** In the scope `cli`. */
+/** For the scope `cli`. */
 export function addCliRoutes(scope: FastifyInstance, parts: MethodRouteParts & CliRunParts): void {
   for (const spelling of SPELLINGS) addCliMethods(scope, parts, spelling);
   addCliRuns(scope, parts);

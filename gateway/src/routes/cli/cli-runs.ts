@@ -14,7 +14,7 @@ import { runIdOf } from '../runs/run-reply.ts';
 import { KeptRunRecord, RunRecordBody, RunRecordParams } from './cli-schemas.ts';
 
 const RECORD_BYTES_MAX = 4 * 1024 * 1024;
-// A record goes to the registry in one message of the same bound, which has the names around it to carry too.
+// A record is sent to the registry in one message of the same bound, which also carries other fields.
 const INSPECTION_BYTES_MAX = RECORD_BYTES_MAX - 1024;
 
 const WEIGHT_MAX = (WEIGHT_PER_MIB_MAX * RECORD_BYTES_MAX) / BODY_BYTES_MAX;

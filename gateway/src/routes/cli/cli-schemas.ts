@@ -1,5 +1,5 @@
-// The shapes of the command line's routes. Here `workflow` is a method's source text and `workflow_id` its id: existing
-// programs know only these names.
+// The schemas of the command line's routes. Here `workflow` is a method's source text and `workflow_id` its id:
+// existing programs know only these names.
 import type { MethodId, VersionId } from '@methods/base/ids';
 import { Type } from 'typebox';
 import { DisplayName, Source, Warnings } from '../methods/method-schemas.ts';

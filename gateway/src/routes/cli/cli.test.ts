@@ -114,7 +114,7 @@ test('a new version is based on the current one', async () => {
   assert.equal((await viewer('GET', `/api/methods/${id}/versions`)).body.items.length, 2);
 });
 
-test('of 100 saves upon one version at once one is made and the others get the current version', async () => {
+test('of 100 simultaneous saves on one version one succeeds and the others get the current version', async () => {
   const { id, versionId } = await saved();
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>
@@ -124,13 +124,13 @@ test('of 100 saves upon one version at once one is made and the others get the c
   const made = replies.filter(({ status }) => status === 201);
   assert.equal(made.length, 1);
   for (const { status, body } of replies) {
-    // On a slow machine this many at once exceed the organization's share.
+    // On a slow machine this many requests exceed the organization's share.
     if (status === 201 || body.error === 'rate_limited') continue;
     assert.deepEqual([status, body.error, body.current_version], [409, 'version_conflict', made[0]?.body.version_id]);
   }
 });
 
-test('a method of an agent prompt gets its first version upon none', async () => {
+test('a method of an agent prompt gets its first version without a base', async () => {
   const { body } = await member('POST', '/api/methods', { idempotency_key: randomUUID(), agent_prompt: 'Be kind.' });
   const path = `/api/cli/methods/${body.method.id}`;
   assertRefused(await viewer('GET', path), 404, 'not_found');
@@ -170,7 +170,7 @@ test('the record of a local run is kept by its sequence', async () => {
   assert.equal((await member('PUT', path, { ...record, workflow_id: `wf_${id}`, sequence: 6 })).body.sequence, 6);
 });
 
-test('a record is refused unless its run, its version and its numbers are good', async () => {
+test('a record is refused unless its run, its version and its numbers are valid', async () => {
   const { id, versionId } = await saved();
   const path = `/api/cli/runs/${newRunId(1)}`;
   const record = { workflow_id: id, version_id: versionId, sequence: 1, inspection: { status: 'running' } };
@@ -202,7 +202,7 @@ test('a record may be 4 MiB, and no larger', async () => {
   assert.equal((await member('PUT', path, record(4 * 1024 * 1024 - 2_000))).status, 200);
 });
 
-test('a record that is costly to read is read apart from the event loop', async (context) => {
+test('a record that is costly to parse is parsed outside of the event loop', async (context) => {
   const { id, versionId } = await saved();
   const names = Array.from({ length: 180_000 }, (_, n) => `"n${n}":0`).join(',');
   const head = `"workflow_id":"${id}","version_id":"${versionId}","sequence":1`;

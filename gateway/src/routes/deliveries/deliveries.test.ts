@@ -1,4 +1,4 @@
-// The routes of deliveries in front of a notifier that keeps what it is asked.
+// The routes of deliveries in front of a notifier that records its calls.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DeliveryId, newId, newRunId } from '@methods/base/ids';
@@ -68,7 +68,7 @@ after(async () => {
   await notifier.stop();
 });
 
-test('a list passes its filters on and shows every try, and of the URL no query', async () => {
+test('a list passes on its filters and shows every try, and the URL without its query', async () => {
   const endpointId = newId('ep');
   const query = `status=exhausted&kind=webhook&endpoint=${endpointId}&run=${DELIVERY.runId}&limit=7`;
   const { status, body } = await viewer('GET', `/api/deliveries?${query}`);
@@ -118,13 +118,13 @@ test('an unknown filter is refused, and an id of another kind finds nothing with
   assert.equal(asked.length, before);
 });
 
-test('one delivery to an endpoint names it and has no URL', async () => {
+test('a delivery to an endpoint names it and has no URL', async () => {
   const { body } = await viewer('GET', `/api/deliveries/${DELIVERY.deliveryId}`);
   assert.equal(body.delivery.url, undefined);
   assert.match(body.delivery.endpoint_id, /^ep_/);
 });
 
-test('sending again is recorded in the audit log, one line a request', async () => {
+test('sending again is recorded in the audit log, one line for each request', async () => {
   const one = await member('POST', `/api/deliveries/${DELIVERY.deliveryId}/resend`);
   assert.equal(one.body.delivery.status, 'pending');
   resent = [newId('dlv'), newId('dlv')];
@@ -144,7 +144,7 @@ test('sending again is recorded in the audit log, one line a request', async () 
   );
 });
 
-test('sending again what is not named, or by ids and a filter, is refused', async () => {
+test('a resend without a selection, or by both ids and a filter, is refused', async () => {
   const before = asked.length;
   const id = newId('dlv');
   for (const body of [

@@ -1,4 +1,4 @@
-// /api/deliveries: what was sent to webhooks and chats, with every try, and sending it again.
+// /api/deliveries: lists what was sent to webhooks and chats, with every try, and sends it again.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type DeliveryId, type Id, isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -24,7 +24,7 @@ export interface DeliveryRouteParts {
 const CALL = { timeoutMs: 6_000 };
 const NO_ITEMS = { items: [], next_cursor: null };
 
-/** In the scope `api`. */
+/** For the scope `api`. */
 export function addDeliveryRoutes(scope: FastifyInstance, parts: DeliveryRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const notifier = () => {
@@ -90,7 +90,7 @@ export function addDeliveryRoutes(scope: FastifyInstance, parts: DeliveryRoutePa
     const { ids, status = '', kind = '', endpoint: endpointId = '', cursor = '' } = request.body;
     if (ids !== undefined && [status, kind, endpointId, cursor].some((text) => text !== ''))
       throw new ServiceError('invalid_request', 'With ids there is no other field.');
-    // An id of another kind names no delivery, as an unknown one.
+    // An id of another kind names no delivery, like an unknown one.
     const deliveryIds = (ids ?? []).filter((id) => isId('dlv', id));
     const { orgId } = callerOf(request);
     const isNone = !isFilter('ep', endpointId) || (ids !== undefined && deliveryIds.length === 0);
@@ -108,7 +108,7 @@ function described(operationId: string, summary: string) {
   return { operationId, summary, tags: ['notifications'] };
 }
 
-/** One line a request: of many it names the first. */
+/** Records one line for each request; of many deliveries it names the first. */
 async function recordResend(
   { audit }: DeliveryRouteParts,
   request: FastifyRequest,
@@ -120,7 +120,7 @@ async function recordResend(
   await audit.afterDoing({ orgId, doer: doerOf(request), action: 'delivery.resend', targetId, facts });
 }
 
-/** Of a filter, empty: of all. A malformed id finds nothing, as an unknown one. */
+/** For a filter, empty means all. A malformed id finds nothing, like an unknown one. */
 function isFilter<Prefix extends 'ep' | 'run'>(prefix: Prefix, text: string): text is Id<Prefix> | '' {
   return text === '' || isId(prefix, text);
 }
@@ -155,7 +155,7 @@ function deliveryView(delivery: DeliveryMessage | undefined) {
   };
 }
 
-/** Applications put tokens there. */
+/** Removes the query, since applications put tokens there. */
 function withoutQuery(url: string): string {
   const end = url.search(/[?#]/);
   return end === -1 ? url : `${url.slice(0, end)}?…`;

@@ -1,5 +1,5 @@
 // /api/endpoints: webhooks and chats that get the events of all runs of the organization. Only admins see and change
-// them. A secret is shown once; the URL of a chat, which lets anyone write to it, never.
+// them. A secret is shown once; the URL of a chat, which lets any client write to it, never.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type EndpointId, isId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -138,7 +138,7 @@ async function checkUrl({ settings, webhooks }: EndpointRouteParts, orgId: OrgId
   throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
 }
 
-/** A reply with a secret, which no cache on its way may hold. */
+/** Marks a reply with a secret, which no cache on its way may keep. */
 function notKept(reply: FastifyReply): FastifyReply {
   return reply.header('content-type', JSON_TYPE).header('cache-control', 'no-store');
 }

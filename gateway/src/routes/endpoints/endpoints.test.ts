@@ -63,7 +63,7 @@ test('the URL of a chat is in no reply, log or line of the audit log', async () 
   assert.equal(changed.body.endpoint.url, 'https://hooks.slack.example/…');
 });
 
-test('a change keeps what it does not name, and a rotation says how long the earlier secret signs', async () => {
+test('a change keeps the fields it omits, and a rotation shows how long the earlier secret signs', async () => {
   const { body } = await create();
   const path = `/api/endpoints/${body.endpoint.id}`;
   const changed = await admin('PATCH', path, { paused: true });
@@ -87,7 +87,7 @@ test('a change keeps what it does not name, and a rotation says how long the ear
   assertRefused(await admin('PATCH', path, { paused: false }), 404, 'not_found');
 });
 
-test('URLs that no webhook may go to are refused, at the creation and at a change', async () => {
+test('URLs that webhooks may not use are refused, at creation and at a change', async () => {
   const { body } = await create();
   for (const url of [
     'http://hook.example/in',
@@ -114,7 +114,7 @@ test('URLs that no webhook may go to are refused, at the creation and at a chang
   }
 });
 
-test('bad values are refused with the field at fault', async () => {
+test('bad values are refused with the faulty field', async () => {
   const good = { name: 'Good', url: 'https://hook.example/in', events: ['failed'] };
   for (const bad of [
     { ...good, name: '' },
@@ -138,7 +138,7 @@ test('bad values are refused with the field at fault', async () => {
   );
 });
 
-test("the 21st endpoint is refused, and another organization's are not there", async () => {
+test('the 21st endpoint is refused, and another organization does not see these', async () => {
   await removeAll();
   const all = await Promise.all(Array.from({ length: 20 }, () => create()));
   const one = { name: 'One more', url: 'https://hook.example/in', events: ['failed'] };

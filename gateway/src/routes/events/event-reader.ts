@@ -1,4 +1,4 @@
-// One reader of an organization's events: a number in the ring, and what its connection has not taken yet.
+// A reader of an organization's events: its number in the ring, and the bytes that its connection has not taken.
 import type { Readable } from 'node:stream';
 import type { Clock } from '@methods/base/clock';
 import type { LogReader, OrganizationLog } from '../../events/organization-log.ts';
@@ -10,11 +10,11 @@ export interface EventReaderParts {
   readonly clock: Clock;
   readonly limits: BeatLimits;
   readonly log: OrganizationLog;
-  /** The last event the reader has; null: it begins. */
+  /** The last event that the reader has; null: it begins. */
   readonly lastEventId: string | null;
-  /** Whether the caller may still read. */
+  /** Reports whether the caller may still read. */
   readonly mayRead: () => Promise<boolean>;
-  /** So many bytes of the organization went out. Null: the next may go at once. */
+  /** This many bytes of the organization were sent. Null: the next ones may follow at once. */
   readonly took: (bytes: number) => Promise<void> | null;
   /** Called once. */
   readonly onEnd: () => void;
@@ -23,7 +23,7 @@ export interface EventReaderParts {
 const PART_BYTES = 64 * 1024;
 
 export class EventReader implements LogReader {
-  /** Null: it has not begun. */
+  /** Null: the reader has not begun. */
   private next: number | null = null;
   private waits = false;
   private readonly events: EventBody;
@@ -71,7 +71,7 @@ export class EventReader implements LogReader {
 
   private begin(): number {
     const { log, lastEventId, took } = this.parts;
-    // A reader that comes again and again gets its part after those that are there.
+    // A reader that reconnects repeatedly gets its part after the readers that are connected.
     const wait = took(0);
     if (wait !== null) this.waitFor(wait);
     const known = lastEventId === null ? log.ring.next : log.ring.after(lastEventId);
@@ -80,7 +80,7 @@ export class EventReader implements LogReader {
     return known;
   }
 
-  /** The reader asks again for what it needs, which is at least as new as the next event. */
+  /** The reader requests what it needs again, which is at least as new as the next event. */
   private resync(): number {
     const { ring } = this.parts.log;
     this.events.push(resyncEvent(ring.idOf(ring.next - 1)));

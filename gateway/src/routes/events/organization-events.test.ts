@@ -38,7 +38,7 @@ function nodeOf(gateway: GatewayFixture): SchedulerPeer {
   return node;
 }
 
-/** A run that finishes, as the gateway gets it. */
+/** Finishes a run, as the gateway receives it. */
 async function finish(gateway: GatewayFixture, text: string): Promise<RunId> {
   const runId = await startedRun(gateway);
   const run = gateway.book.succeed(runId, JSON.stringify({ text }));
@@ -46,7 +46,7 @@ async function finish(gateway: GatewayFixture, text: string): Promise<RunId> {
   return runId;
 }
 
-test('one connection gets every run that waits or has finished, as GET gives it', async () => {
+test('one connection gets every run that waits or has finished, as GET returns it', async () => {
   await using gateway = await gatewayFixture();
   const node = nodeOf(gateway);
   const following = await ready(gateway);
@@ -74,7 +74,7 @@ test('one connection gets every run that waits or has finished, as GET gives it'
   }
 });
 
-test('a reader that comes back gets what it missed, by header or query, and one with an unknown id has to ask', async () => {
+test('a reader that reconnects gets what it missed, by header or query, and one with an unknown id must read again', async () => {
   await using gateway = await gatewayFixture();
   const first = await ready(gateway);
   const runs = [await finish(gateway, 'one'), await finish(gateway, 'two')];
@@ -114,7 +114,7 @@ test('a reader that comes back gets what it missed, by header or query, and one 
   assert.equal((await gateway.ask('GET', '/v1/events?sinc=a')).status, 400);
 });
 
-test('organizations are walled apart: no events of another, and no way to continue with its ids', async () => {
+test('organizations are separate: no events of another, and no way to continue with its ids', async () => {
   await using gateway = await gatewayFixture();
   const other = newId('org');
   const { key } = gateway.registry.key(other);
@@ -125,7 +125,7 @@ test('organizations are walled apart: no events of another, and no way to contin
   assert.deepEqual([theirs.names, stranger.names], [['ready'], ['resync']]);
 });
 
-test('a state that comes late, or twice, is no event', async () => {
+test('a state that arrives late or twice is no event', async () => {
   await using gateway = await gatewayFixture();
   const following = await ready(gateway);
   const runId = await startedRun(gateway);
@@ -142,7 +142,7 @@ test('a state that comes late, or twice, is no event', async () => {
   );
 });
 
-test('readers ask again when a node was lost and its shards have owners that push', async () => {
+test('readers read again when a node was lost and its shards have owners that push', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const [one, two] = gateway.nodes;
   assert.ok(one && two);
@@ -157,7 +157,7 @@ test('readers ask again when a node was lost and its shards have owners that pus
   assert.deepEqual(following.names, ['ready', 'resync']);
 });
 
-test('a node that may have missed a commit makes readers ask again, and many of them at once no more than once', async () => {
+test('a node that may have missed a commit makes readers read again, and many such nodes no more than once', async () => {
   await using gateway = await gatewayFixture();
   const following = await ready(gateway);
   for (let n = 0; n < 100; n++) nodeOf(gateway).missed(gateway.orgId, NewsDetail.RESTS);
@@ -176,7 +176,7 @@ test('an organization is followed for a while after its last reader, and then no
   assert.deepEqual((await ready(gateway, following.events[0]?.id ?? '')).names, ['resync']);
 });
 
-test('a reader that does not read holds a part of the events, is asked to look again, and is dropped', async () => {
+test('a reader that does not read holds a part of the events, is asked to read again, and is dropped', async () => {
   const logLimits = { bytes: { placesMax: 8 << 20, perOrganizationMax: 1 << 20 } };
   await using gateway = await gatewayFixture({ logLimits, eventStreamLimits: { beatMs: 50, slowMs: 300 } });
   const quick = await ready(gateway);
@@ -197,7 +197,7 @@ test('a reader that does not read holds a part of the events, is asked to look a
   socket.destroy();
 });
 
-test('events that there is no room for are one resync', async () => {
+test('events without room become one resync', async () => {
   const logLimits = { bytes: { placesMax: 20_000, perOrganizationMax: 10_000 } };
   await using gateway = await gatewayFixture({ logLimits });
   const following = await ready(gateway);
@@ -208,7 +208,7 @@ test('events that there is no room for are one resync', async () => {
   assert.deepEqual(following.names, ['ready', 'resync', 'run']);
 });
 
-test('a key that is revoked loses its stream', async () => {
+test('a revoked key loses its stream', async () => {
   await using gateway = await gatewayFixture({ eventStreamLimits: { checkMs: 20 } });
   const following = await ready(gateway);
   gateway.registry.revoke(gateway.apiKey.sha256);
@@ -217,12 +217,12 @@ test('a key that is revoked loses its stream', async () => {
   assert.deepEqual(following.events.at(-1), { event: 'dropped', id: null, data: { reason: 'unauthorized' } });
 });
 
-test('a key that is revoked loses its stream within 30 s, also where no word of it comes', async () => {
+test('a revoked key loses its stream within 30 s, even if no event reports it', async () => {
   const { clock, turn } = turnedClock();
   await using gateway = await gatewayFixture({ registryClock: clock, eventStreamLimits: { checkMs: 20 } });
   const following = await ready(gateway);
   gateway.registry.revoke(gateway.apiKey.sha256);
-  // What is known of a key is renewed after two thirds of its 30 s, and a stream asks for it every 5 s.
+  // A cached key is renewed after two thirds of its 30 s, and a stream checks it every 5 s.
   turn(21_000);
   await until(() => following.over);
   assert.deepEqual(following.events.at(-1)?.data, { reason: 'unauthorized' });

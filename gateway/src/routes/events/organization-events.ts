@@ -49,7 +49,7 @@ export const PEOPLE_EVENTS: EventSurface = {
   description: PEOPLE,
 };
 
-/** In a scope whose routes have callers. */
+/** For a scope whose routes have callers. */
 export function addOrganizationEvents(
   scope: FastifyInstance,
   { eventStreams, organizationLogs, clock }: Pick<RunRouteParts, 'eventStreams' | 'organizationLogs' | 'clock'>,
@@ -81,7 +81,7 @@ export function addOrganizationEvents(
           clock,
           limits: eventStreams.limits,
           log,
-          // A browser comes back with the header, and with the query of its first request.
+          // A browser reconnects with the header, and with the query of its first request.
           lastEventId: request.headers['last-event-id'] || request.query.since || null,
           mayRead: () => mayStillRead(scope, request, ACCESS),
           took: (bytes) => eventStreams.pace.took(orgId, bytes),
@@ -95,14 +95,14 @@ export function addOrganizationEvents(
     reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Proxies that gather a reply before they pass it on would hold back every event.
+      // Proxies that buffer a reply before they forward it would delay every event.
       'x-accel-buffering': 'no',
     });
     return reply.send(reader.body);
   });
 }
 
-/** What a person sees of a run's content is in the audit log, run by run; what programs read is not. */
+/** The audit log has the content that a person sees, run by run; reads by programs are not recorded. */
 function audienceOf({ kind }: Caller): Audience {
   return kind === 'service_key' ? 'programs' : 'people';
 }

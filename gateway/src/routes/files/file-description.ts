@@ -1,4 +1,5 @@
-// The description of a file in the headers of an upload: its name, its type, its size and the key of the upload.
+// Reads the description of a file from the headers of an upload: its name, its type, its size and the key of the
+// upload.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
@@ -11,7 +12,7 @@ const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/;
 export interface FileDescription {
   readonly name: string;
   readonly mediaType: string;
-  /** As announced, or the most a file may have. */
+  /** As announced, or the maximum of a file. */
   readonly bytesMax: number;
   readonly idempotencyHash: Uint8Array;
 }
@@ -27,7 +28,7 @@ export function fileDescription(headers: IncomingHttpHeaders): FileDescription {
   };
 }
 
-/** A name of one part, such as a run's folder may hold. */
+/** A name of one part, as a run's folder may hold. */
 function nameOf(header: string | string[] | undefined): string {
   if (header === undefined) return 'file';
   let name: string;

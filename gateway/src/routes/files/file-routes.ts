@@ -1,5 +1,5 @@
-// POST /v1/files, GET and DELETE /v1/files/:id: files for the inputs of runs. Their bytes are passed on as they come and
-// are never whole in this process.
+// POST /v1/files, GET and DELETE /v1/files/:id: files for the inputs of runs. Their bytes are forwarded as they arrive
+// and are never whole in this process.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { type FileId, isId } from '@methods/base/ids';
@@ -19,9 +19,9 @@ import { Bytes } from '../uploads/upload-schemas.ts';
 import { fileDescription } from './file-description.ts';
 import { Deleted, File, FileHeaders, FileParams } from './file-schemas.ts';
 
-/** Uploads under way in this process. */
+/** Uploads in progress in this process. */
 const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
-/** An upload that takes longer has lost its bytes by then. */
+/** The bytes of an upload that takes longer have been removed by then. */
 const UPLOAD_MS = 1_800_000;
 
 interface FileRouteParts {
@@ -30,7 +30,7 @@ interface FileRouteParts {
   readonly clock: Clock;
 }
 
-/** In a scope that accepts slow bodies. */
+/** For a scope that accepts slow bodies. */
 export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clock }: FileRouteParts): void {
   const files = scheduler.files.sent;
   const places = new Shares(PLACES);
@@ -102,7 +102,7 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
   });
 }
 
-// Bodies are streams here, and headers are judged one by one: the schemas only describe them.
+// Bodies are streams here, and headers are checked one by one: the schemas only describe them.
 const unread = () => () => true;
 
 class BrokenOff extends Error {}

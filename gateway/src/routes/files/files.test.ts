@@ -34,7 +34,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-test('a file is passed on as it comes, and described by name, size, hash and type', async () => {
+test('a file is forwarded as it arrives, and described by name, size, hash and type', async () => {
   await using gateway = await gatewayFixture();
   const content = Buffer.alloc(300_000, 'x');
   const headers = { 'content-type': 'Application/PDF; a=b', 'x-file-name': 'Rechnung%20%C3%BC.pdf' };
@@ -83,7 +83,7 @@ test('invalid names, sizes beyond the limit and encodings are refused before a b
   for (const [headers, code] of [
     [{ 'content-encoding': 'gzip' }, 'content_encoding'],
     [{ 'idempotency-key': 'short' }, 'idempotency_key'],
-    // The first two get no further than the framework.
+    // The framework refuses the first two.
     [{ 'content-type': 'pdf' }, 'content_type'],
     [{ 'content-type': 'application/' }, 'content_type'],
     [{ 'content-type': `application/${'x'.repeat(64)}` }, 'content_type'],
@@ -107,7 +107,7 @@ test('the same key and file return the first one', async () => {
   assert.deepEqual([again.status, again.headers.get('idempotent-replayed'), again.body], [200, 'true', first.body]);
 });
 
-test('a sender that goes leaves its place, and nothing is stored', async () => {
+test('a sender that disconnects releases its place, and nothing is stored', async () => {
   await using gateway = await gatewayFixture();
   for (let i = 0; i < 12; i++) {
     const sending = opened(gateway, { 'content-length': '1000' });
@@ -120,7 +120,7 @@ test('a sender that goes leaves its place, and nothing is stored', async () => {
   assert.equal((await send(gateway, 'x')).status, 201);
 });
 
-test('an upload that takes longer than its time is cut, and leaves its place', async () => {
+test('an upload that takes too long is ended, and releases its place', async () => {
   const giveUp: (() => void)[] = [];
   const after: Clock['after'] = (delayMs, run) => {
     if (delayMs === 1_800_000) giveUp.push(run);
@@ -142,7 +142,7 @@ test('an upload that takes longer than its time is cut, and leaves its place', a
   assert.equal(gateway.book.sent.files.size, 0);
 });
 
-test('uploads under way have a share of their key', async () => {
+test('uploads in progress have a share for each key', async () => {
   await using gateway = await gatewayFixture();
   const open = Array.from({ length: 10 }, () => opened(gateway, { 'content-length': '1000' }));
   for (const sending of open) sending.write('half');
@@ -210,7 +210,7 @@ function opened(gateway: GatewayFixture, headers: Record<string, string>) {
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
 type Refusal = { readonly status: number | undefined; readonly body: any };
 
-/** The reply to a body that is announced and not sent. */
+/** Returns the reply to a body that is announced and not sent. */
 function refusing(gateway: GatewayFixture, headers: Record<string, string>): Promise<Refusal> {
   return new Promise((resolve, reject) => {
     const sending = opened(gateway, headers);

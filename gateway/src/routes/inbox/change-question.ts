@@ -1,4 +1,5 @@
-// GET /api/questions/:id and what people do with a question: assign it, delegate it, answer it. The run decides who may.
+// GET /api/questions/:id, and what people do with a question: assign it, delegate it, answer it. The run decides who
+// may.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
 import type { QuestionId } from '@methods/base/ids';
@@ -101,7 +102,7 @@ export function addQuestionRoutes(scope: FastifyInstance, parts: InboxRouteParts
   });
 }
 
-/** The whole question as JSON, recorded as a view of its run. */
+/** Returns the whole question as JSON, recorded as a view of its run. */
 async function questionShown(parts: InboxRouteParts, request: FastifyRequest, questionId: QuestionId): Promise<string> {
   const { orgId } = callerOf(request);
   const found = await parts.questions.get({ orgId, questionId, reader: actorOf(request) });

@@ -1,4 +1,4 @@
-// Shared by the routes of questions: their parts, and the question and the people that a request names.
+// Shared by the routes of questions: their parts, and the question and people that a request names.
 import { isId, type QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Actor } from '@methods/proto/run/v1/run_pb';
@@ -28,8 +28,8 @@ export function questionIdOf({ id }: { readonly id: string }): QuestionId {
 }
 
 /**
- * The members to compare these questions with; null: none of them needs it, there are too many to count, or the registry
- * is unavailable, and a warning is not worth a page.
+ * Returns the members to compare these questions with; null: none of them needs it, there are too many to count, or the
+ * registry is unavailable, since a warning is not worth failing the page.
  */
 export async function membersFor(
   { members }: InboxRouteParts,

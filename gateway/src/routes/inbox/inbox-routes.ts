@@ -4,7 +4,7 @@ import { addQuestionRoutes } from './change-question.ts';
 import type { InboxRouteParts } from './inbox-parts.ts';
 import { addListInbox } from './list-inbox.ts';
 
-/** In the scope `api`. */
+/** For the scope `api`. */
 export function addInboxRoutes(scope: FastifyInstance, parts: InboxRouteParts): void {
   addListInbox(scope, parts);
   addQuestionRoutes(scope, parts);

@@ -137,7 +137,7 @@ test('each question says whether its reader may answer it, and why not', async (
   assert.deepEqual([lists[0]?.reader?.personId, lists[0]?.reader?.email], [adaId, 'ada@acme.example']);
 });
 
-test('a list is selected by the caller, an assignee, a method, a time and an answerer', async () => {
+test('a list is filtered by the caller, an assignee, a method, a time and an answerer', async () => {
   const selected = async (as: Asking, query: string) => {
     assert.equal((await as('GET', `/api/inbox?${query}`)).status, 200, query);
     const { assignees, unassigned, method, dueBeforeMs, answerBy } = lists.at(-1)?.filter ?? {};
@@ -145,7 +145,7 @@ test('a list is selected by the caller, an assignee, a method, a time and an ans
   };
   assert.deepEqual(await selected(ada, ''), [[], false, '', 0, Answerer.TEAM]);
   assert.deepEqual(await selected(ada, 'mine=true'), [[adaId, 'ada@acme.example'], false, '', 0, Answerer.TEAM]);
-  // An address that the issuer does not vouch for is no one's.
+  // An address that the issuer has not verified belongs to no one.
   assert.deepEqual(await selected(ben, 'mine=true'), [[benId], false, '', 0, Answerer.TEAM]);
   assert.deepEqual(await selected(ada, 'unassigned=true&answer_by=all'), [[], true, '', 0, Answerer.UNSPECIFIED]);
   assert.deepEqual(await selected(ada, `method=${METHOD.slice(3)}&assignee=Ben@acme.example&answer_by=application`), [
@@ -185,7 +185,7 @@ test('a question that needs more people than there are has a warning, in the lis
   assert.equal((await ada('GET', at(''))).body.warnings.length, 1);
 });
 
-test('counts are of the team, the caller, no one, what is due within a day, and the applications', async () => {
+test('counts are given for the team, the caller, no assignee, what is due within a day, and the applications', async () => {
   node.questions.answer({
     countQuestions: ({ filter }) => {
       if (filter?.answerBy === Answerer.APPLICATION) return { count: 10_000, more: true };
@@ -251,7 +251,7 @@ test('a question is assigned to oneself, to a member by id or verified address, 
     [['Ada', 'member', 'ada@acme.example'], ['Ben', 'member', ''], ['Eve', 'viewer', 'eve@acme.example'], undefined],
   );
   assert.deepEqual([...new Set(asked.map(({ by }) => by?.personId))], [adaId]);
-  // Of another organization, not verified, unknown.
+  // Of another organization, unverified, unknown.
   for (const assignee of [
     strangerId,
     'sam@acme.example',
@@ -275,7 +275,7 @@ test('a question is assigned to oneself, to a member by id or verified address, 
   assert.equal(asked.length, 4);
 });
 
-test('a member whose access has ended is given no question', async () => {
+test('a question is not assigned to a member whose access has ended', async () => {
   const asked: DelegateQuestionRequest[] = [];
   node.questions.answer({
     delegateQuestion: (request) => {

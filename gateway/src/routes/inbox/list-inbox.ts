@@ -77,7 +77,7 @@ export async function inboxPage(request: FastifyRequest, parts: InboxRouteParts,
   return { items: items.map((item) => questionItemView(item, members)), next_cursor: nextCursor || null };
 }
 
-/** Null for a filter that no question can match. */
+/** Returns null for a filter that no question can match. */
 function filterOf(request: FastifyRequest, query: Query) {
   const { mine, unassigned, assignee, method, answer_by: answerBy = 'team' } = query;
   if ([mine, unassigned, assignee].filter((each) => each !== undefined).length > 1) throw oneOfThree();
@@ -92,7 +92,7 @@ function filterOf(request: FastifyRequest, query: Query) {
   };
 }
 
-/** What is given to a person has their id; what is asked of one address has that. */
+/** A question assigned to a person has their id; a question that names only one address has the address. */
 function mineOf(request: FastifyRequest): string[] {
   const { personId, email } = actorOf(request);
   return email === '' ? [personId] : [personId, email];

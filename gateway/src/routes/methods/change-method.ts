@@ -1,5 +1,5 @@
-// Changes of a method that save no version: its name and agent prompt, whether agents are offered it, its published
-// version, and a retry of its build.
+// Changes of a method that save no version: its name and agent prompt, its offer to agents, its published version, and
+// a retry of its build.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { mayUse } from '@methods/auth/caller';
 import type { MethodId, VersionId } from '@methods/base/ids';
@@ -65,7 +65,7 @@ export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts,
   });
 }
 
-/** @throws CallerRefused: what every agent of the organization may start is chosen by its admins. */
+/** @throws CallerRefused: only admins choose what every agent of the organization may start. */
 function offerRequest(request: FastifyRequest<{ Params: { id: string } }>, offered: boolean) {
   const caller = callerOf(request);
   if (!mayUse(caller, 'admin')) {
@@ -81,7 +81,7 @@ function offerRequest(request: FastifyRequest<{ Params: { id: string } }>, offer
   return { orgId: caller.orgId, methodId: methodIdOf(request.params), offered, doer: doerOf(request) };
 }
 
-/** The method after a change of its name or agent prompt. @throws ServiceError for what refuses it */
+/** Returns the method after a change of its name or agent prompt. @throws ServiceError if the change is refused */
 export async function changedMethod(
   request: FastifyRequest,
   { registryCalls: { methods } }: MethodRouteParts,
@@ -104,7 +104,7 @@ export async function changedMethod(
   return sentMethod(method);
 }
 
-/** The method once this version is published. @throws not_found */
+/** Returns the method once this version is published. @throws not_found */
 export async function publishedMethod(
   request: FastifyRequest,
   { registryCalls: { methods } }: MethodRouteParts,

@@ -15,7 +15,7 @@ function create(body: object, as = member): Promise<ApiReply> {
   return as('POST', '/api/methods', { idempotency_key: randomUUID(), ...body });
 }
 
-test('a method is made of a source once for each key, with any repeat', async () => {
+test('a source creates a method once for each key, for any number of repeats', async () => {
   const key = `create-${randomUUID()}`;
   const first = await member('POST', '/api/methods', { idempotency_key: key, source: GREETING, display_name: 'Grüße' });
   assert.equal(first.status, 201);
@@ -61,10 +61,10 @@ test('a method is made of a source once for each key, with any repeat', async ()
   }
 });
 
-test('of 100 creations with one key at once one makes the method and all get it', async () => {
+test('of 100 simultaneous creations with one key one creates the method and all get it', async () => {
   const body = { idempotency_key: `rush-${randomUUID()}`, source: GREETING };
   let unavailable = 0;
-  // A machine may be too busy for the calls' deadlines. Clients then repeat the request with its key.
+  // A busy machine may miss the calls' deadlines. Clients then repeat the request with its key.
   const served = () =>
     until('the creation has a reply', async () => {
       const reply = await member('POST', '/api/methods', body);
@@ -80,7 +80,7 @@ test('of 100 creations with one key at once one makes the method and all get it'
   assert.equal(made + count('200 false'), 100);
 });
 
-test('what a key made can be looked up by its hash, only by its own organization', async () => {
+test('what a key created can be found by its hash, only by its own organization', async () => {
   const key = `gr\u00fc\u00dfe-${randomUUID()}`;
   const path = `/api/workflow-creation-requests/${sha256(key)}`;
   assert.deepEqual((await viewer('GET', path)).body, { found: false, method: null });
@@ -99,7 +99,7 @@ test('what a key made can be looked up by its hash, only by its own organization
   );
 });
 
-test('a source is refused with all that is wrong with it, and nothing is saved', async () => {
+test('a source is refused with all its faults, and nothing is saved', async () => {
   const key = `wrong-${randomUUID()}`;
   const wrong = await member('POST', '/api/methods', {
     idempotency_key: key,
@@ -141,7 +141,7 @@ test('a creation holds one kind of content within its bounds', async () => {
   assertRefused(await create({ source: GREETING }, viewer), 403, 'forbidden');
 });
 
-test('text is refused where it has no bytes: lone surrogates, and bytes that are not UTF-8', async () => {
+test('text that has no bytes is refused: lone surrogates, and bytes that are not UTF-8', async () => {
   const withSource = (json: string) => `{"idempotency_key":"${randomUUID()}","source":${json}}`;
   assertRefused(
     await member('POST', '/api/methods', withSource('"\\ud800"')),
@@ -166,7 +166,7 @@ async function bearerOf(): Promise<string> {
   return `Bearer ${await running().issuer.token({ aud: 'http://127.0.0.1:8080/api', org_id: 'acme', sub: 'acme-member', role: 'member' })}`;
 }
 
-test('the largest source fits into a request though JSON escapes make it three times as large', async () => {
+test('the largest source fits into a request although JSON escapes triple it', async () => {
   const filler = 'é'.repeat((256 * 1024 - Buffer.byteLength(GREETING) - 2) / 2);
   const source = `${GREETING}# ${filler}`;
   assert.ok(256 * 1024 - Buffer.byteLength(source) < 2);
@@ -180,7 +180,7 @@ test('the largest source fits into a request though JSON escapes make it three t
   assert.ok(version.source === source);
 });
 
-test('bytes in are bytes out, for any UTF-8', async () => {
+test('bytes are returned as they were sent, for any UTF-8', async () => {
   const line = fc
     .string({ unit: 'binary', maxLength: 60 })
     .map((text) => text.replaceAll(/[\p{Cc}\p{Surrogate}\u2028\u2029]/gu, ''));

@@ -1,5 +1,5 @@
-// POST /api/methods: a method of a source, an agent prompt, both, or a finished upload, once for each key; and POST
-// /api/methods/validate, which saves nothing.
+// POST /api/methods: creates a method from a source, an agent prompt, both, or a finished upload, once for each key;
+// and POST /api/methods/validate, which saves nothing.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -36,7 +36,7 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
     });
 }
 
-/** The method of a key, made now or before. @throws ServiceError for what refuses it */
+/** Returns the method of a key, created now or before. @throws ServiceError if the creation is refused */
 export async function createdMethod(
   request: FastifyRequest,
   { registryCalls: { methods } }: MethodRouteParts,
@@ -59,7 +59,7 @@ export async function createdMethod(
       : await earlierOr(refusal);
   return { method: sentMethod(made.method), created: made.created, warnings: made.warnings.map(findingView) };
 
-  // A key that has made a method gets it, even if the request would be refused today.
+  // A key that has created a method gets it, even if the request would be refused today.
   async function earlierOr(refused: ServiceError) {
     const { method } = await methods.findCreation({ orgId, idempotencyHash });
     if (method === undefined) throw refused;
@@ -78,7 +78,7 @@ function contentRefusal({ source, agent_prompt, upload_id }: Static<typeof Creat
   });
 }
 
-/** POST /api/methods/validate: what saving a source would find. Saves nothing. */
+/** POST /api/methods/validate: returns what saving a source would find. Saves nothing. */
 export function addValidateSource(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const schema = {
     ...described(spelling, 'validateSource', 'Check a source without saving it'),

@@ -1,5 +1,5 @@
-// GET /v1/methods/:id: what a program needs to call a method: its names and versions, and the inputs, the result, the
-// questions and the workers' secrets of one version. Never the source.
+// GET /v1/methods/:id: returns what a program needs to call a method: its names and versions, and the inputs, the
+// result, the questions and the workers' secrets of one version. Never the source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, type MethodId, type OrgId, productionMethodId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -28,7 +28,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 );
 
-/** In the scope `service`. */
+/** For the scope `service`. */
 export function addGetCallerMethod(scope: FastifyInstance, parts: MethodRouteParts): void {
   const { methods } = parts.registryCalls;
   const schema = {

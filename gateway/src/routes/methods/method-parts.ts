@@ -17,31 +17,34 @@ export interface MethodRouteParts {
   readonly audit: AuditLog;
 }
 
-/** The bare id. @throws not_found for a malformed one. */
+/** Returns the bare id. @throws not_found for a malformed one. */
 export function methodIdOf({ id }: { readonly id: string }): MethodId {
   const bare = bareMethodId(id);
   if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
   return bare;
 }
 
-/** A reply's method, which the registry always sends. */
+/** Returns the method in a reply, which the registry always sends. */
 export function sentMethod(method: Method | undefined): MethodView {
   if (method === undefined) throw new ServiceError('internal');
   return methodView(method);
 }
 
-/** For the audit log: a caller reads a version's source. No one waits for it, since a source is not a run's content. */
+/**
+ * Records that a caller reads a version's source. The reply does not wait for it, since a source is not a run's
+ * content.
+ */
 export function noteSourceShown(request: FastifyRequest, { audit }: MethodRouteParts, versionId: VersionId): void {
   const { orgId } = callerOf(request);
   audit.note({ orgId, doer: doerOf(request), action: 'version.read', targetId: versionId });
 }
 
-/** A source or a key as bytes. Lone surrogates never get here: a request's JSON may not hold any. */
+/** Returns a source or a key as bytes. A request's JSON holds no lone surrogates. */
 export function utf8(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }
 
-/** How a creation key is kept and looked up. Keys of all routes are one namespace. */
+/** Hashes a creation key, for storage and look-up. Keys of all routes share one namespace. */
 export function keyHash(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
 }

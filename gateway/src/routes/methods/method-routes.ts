@@ -6,7 +6,7 @@ import type { MethodRouteParts } from './method-parts.ts';
 import { addFindCreation, addReadMethods, addReadVersions } from './read-methods.ts';
 import { SPELLINGS } from './spelling.ts';
 
-/** In the scope `api`. */
+/** For the scope `api`. */
 export function addMethodRoutes(scope: FastifyInstance, parts: MethodRouteParts): void {
   for (const spelling of SPELLINGS) {
     addCreateMethod(scope, parts, spelling);

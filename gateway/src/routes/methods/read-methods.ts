@@ -1,4 +1,5 @@
-// GET of methods and versions: the lists, one of them, its agent prompt or exact source, and what a creation key made.
+// GET of methods and versions: the lists, a single one, its agent prompt or exact source, and what a creation key
+// created.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, type MethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -111,7 +112,7 @@ export function addFindCreation(scope: FastifyInstance, { registryCalls }: Metho
     );
 }
 
-// A client would take a 404 or `found: false` to a key that was not hashed for permission to create once more.
+// To a key that was not hashed, a client would take a 404 or `found: false` as permission to create again.
 function digestOf(hex: string): Buffer {
   if (/^[0-9a-f]{64}$/.test(hex)) return Buffer.from(hex, 'hex');
   const message = 'The path ends in the SHA-256 of the key, 64 lower-case hex digits.';

@@ -1,4 +1,4 @@
-// A new version of a method upon the one its writer knows, and the reply to a save.
+// Saves a new version of a method on the one that its writer knows, and replies to the save.
 import type { MethodId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
@@ -11,7 +11,7 @@ import { type MethodRouteParts, utf8 } from './method-parts.ts';
 
 export interface NewVersion {
   readonly methodId: MethodId;
-  /** The current version, as the writer knows it; empty: the method has none. */
+  /** The current version that the writer knows; empty: the method has none. */
   readonly baseVersion: VersionId | '';
   readonly source: string;
   readonly reason: string;

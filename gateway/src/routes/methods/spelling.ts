@@ -1,5 +1,5 @@
-// Methods were called workflows once: every route is under both names, and under the old one its JSON carries the old
-// names of its fields as well.
+// Methods used to be called workflows: every route exists under both names, and under the old one its JSON also has the
+// old field names.
 
 import { type TObject, type TProperties, Type } from 'typebox';
 

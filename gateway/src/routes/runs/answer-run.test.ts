@@ -45,7 +45,7 @@ test('an answer without a question id is stamped with the open question', async 
   assert.equal(sentAnswer(gateway)?.questionId, questionId);
 });
 
-test('an answer is a conflict that shows the status when no question or another one is open', async () => {
+test('an answer is a conflict that shows the status when no question, or another one, is open', async () => {
   await using gateway = await gatewayFixture();
   const { path, questionId } = await waitingRun(gateway);
   const other = await gateway.ask('POST', path, { answer: { ok: true }, question_id: newId('q') });
@@ -118,7 +118,7 @@ test('a repeated answer waits while the run continues, but not once it rests', a
   }
 });
 
-test('where a node does not say that it will push, the run is watched', async () => {
+test('if a node does not announce a push, the run is watched', async () => {
   await using gateway = await gatewayFixture();
   const { node, runId, answer } = await awaitedAnswer(gateway);
   node.pushesAfterAnswers = false;

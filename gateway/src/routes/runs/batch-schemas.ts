@@ -30,7 +30,7 @@ export const StartBatchBody = Type.Object(
   },
 );
 
-/** Checked of the body as a whole; each start is checked by itself. */
+/** Checked for the body as a whole; each start is checked by itself. */
 export const BatchOutline = Type.Object({ runs: Type.Array(Type.Unknown(), bounds) }, { additionalProperties: false });
 
 export const StartedBatch = Type.Object(
@@ -53,7 +53,7 @@ export const StartedBatch = Type.Object(
 );
 
 /**
- * For the error details of the whole batch. An error over the budget has no details; a repeat of that start returns
+ * For the error details of the whole batch. An error beyond the budget has no details; a repeat of that start returns
  * them.
  */
 const DETAILS_CHARACTERS_MAX = 1 << 20;

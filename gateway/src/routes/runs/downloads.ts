@@ -65,7 +65,7 @@ const KNOWN_MAX = 1_000;
  * to others.
  */
 export class DownloadPace {
-  /** When each organization's reads so far are paid for at its pace. */
+  /** When each organization's reads so far are within its pace. */
   private readonly overAtMs = new Map<string, number>();
 
   constructor(private readonly clock: Clock) {}

@@ -1,4 +1,4 @@
-// The body of a reply of events: what its reader has not taken, the comments that keep it open, and its end.
+// The body of a reply of events: its unread bytes, the comments that keep it open, and its end.
 import { Readable } from 'node:stream';
 import type { Clock } from '@methods/base/clock';
 import { droppedEvent } from '../../views/run-events.ts';
@@ -13,7 +13,7 @@ export interface EventBodyParts {
   readonly onRead: () => void;
   /** Called once: nothing more is written. */
   readonly onEnd: () => void;
-  /** The reader has all, or has gone. */
+  /** The reader has all bytes, or has disconnected. */
   readonly onClosed?: () => void;
 }
 
@@ -46,7 +46,7 @@ export class EventBody implements BeatenReply {
     return this.over;
   }
 
-  /** Whether events may be written now. */
+  /** Reports whether events may be written now. */
   get takesMore(): boolean {
     return !this.over && this.blockedSinceMs === null;
   }

@@ -43,14 +43,14 @@ const LIMITS: EventStreamLimits = {
 };
 /** Smaller amounts are not counted, since the number of streams is bounded. */
 const SMALL_BYTES = 16 * 1024;
-/** One that the system takes, and one behind it. */
+/** One that the system buffers, and one behind it. */
 const UNREAD_TEXTS = 2;
 
 export class EventStreams {
   private readonly places: Shares;
   private readonly bytes: Shares;
   readonly limits: EventStreamLimits;
-  /** Of the events of organizations, which a reader may ask for again and again. */
+  /** For the events of organizations, which a reader may request repeatedly. */
   readonly pace: DownloadPace;
 
   constructor(
@@ -80,7 +80,7 @@ export class EventStreams {
     return place.leave;
   }
 
-  /** The stream of one run, in a place that it gives back. @throws rate_limited, unavailable */
+  /** Returns the stream of one run, in a place that it releases. @throws rate_limited, unavailable */
   enter(caller: Caller, mayRead: () => Promise<boolean>): RunEventStream {
     const leave = this.take(caller);
     const inTurns = <T>(run: RunView, work: Iterator<unknown, T>) =>
@@ -90,7 +90,7 @@ export class EventStreams {
   }
 }
 
-/** Whether the caller may still make this request. An unanswered check ends nothing. */
+/** Reports whether the caller may still make this request. A check without an answer ends nothing. */
 export async function mayStillRead(scope: FastifyInstance, request: FastifyRequest, access: Role): Promise<boolean> {
   try {
     return mayUse(await scope.callerAgain(request), access);
@@ -106,7 +106,7 @@ export class RunEventStream implements RunFollower {
   private told: ToldRun | null = null;
   private declared: readonly DeclaredStep[] | null = null;
   private writing = false;
-  /** Release the bytes held for the state already sent, and for texts that may be unread, oldest first. */
+  /** Release the bytes of the state already sent, and of texts that may be unread, oldest first. */
   private leaveTold = () => {};
   private readonly unread: (() => void)[] = [];
   private onEnd: () => void = () => {};
@@ -120,7 +120,7 @@ export class RunEventStream implements RunFollower {
       readonly mayRead: () => Promise<boolean>;
       /** Returns the place. */
       readonly leave: () => void;
-      /** Runs work that takes long for a run with many steps in slices. */
+      /** Runs work in slices if it takes long for a run with many steps. */
       readonly inTurns: <T>(run: RunView, work: Iterator<unknown, T>) => Promise<T>;
       /** Counts bytes that are held here. */
       readonly hold: (bytes: number) => Taken;
@@ -153,7 +153,7 @@ export class RunEventStream implements RunFollower {
   /** `known`: the state the reader already has, or null. `onEnd` is called once. */
   begin(known: { revision: number; told: ToldRun } | null, declared: readonly DeclaredStep[], onEnd: () => void): void {
     this.onEnd = onEnd;
-    // The reader or the process has gone meanwhile.
+    // The reader or the process has ended meanwhile.
     if (this.events.ended) return onEnd();
     this.declared = declared;
     const leaveTold = this.held(known?.told.bytes ?? 0);
@@ -210,7 +210,7 @@ export class RunEventStream implements RunFollower {
     this.endIfFinished(run);
   }
 
-  /** Null: over a share. */
+  /** Returns null over a share. */
   private held(bytes: number): (() => void) | null {
     if (bytes <= SMALL_BYTES) return () => {};
     const place = this.parts.hold(bytes);

@@ -37,7 +37,7 @@ test('a run names at most 100 files of 1 GiB together, and more is refused befor
   assert.deepEqual(repeated?.fileIds, [one.file_id], 'the same file counts once');
 });
 
-test('keeps values that look like files where the method declares none', async () => {
+test('keeps values that look like files if the method declares none', async () => {
   const files = found(1);
   const given = { list: [], any: named(1)[0] };
   const owner = { orgId: 'org_a' as const, owner: 'key_a' };

@@ -63,7 +63,7 @@ function reference(found: ReadonlyMap<FileId, InputFile>, given: JsonObject): Js
   return { file_id: fileId, path: `inputs/${fileId}/${name}`, name, bytes, sha256, media_type: mediaType };
 }
 
-/** As given; what is no file's id is found nowhere. */
+/** Returned unchanged; what is not a file's id is not found. */
 function fileIdOf({ file_id: fileId }: JsonObject): FileId {
   return String(fileId) as FileId;
 }

@@ -98,7 +98,7 @@ test('a rerun with large inputs waits for its turn and rests afterwards, as a st
   assert.ok(Number(rests[0]) > 7, `${rests[0]} ms`);
 });
 
-test('a rerun is refused where its start would be refused today', async () => {
+test('a rerun is refused if its start would be refused today', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${await finishedRun(gateway)}/rerun`;
   const open = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };

@@ -107,7 +107,7 @@ function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string
   return { hash, digest: canonicalDigest(asked) };
 }
 
-/** @throws not_found, and the errors that refuse such a start today */
+/** @throws not_found, and the errors that would refuse such a start today */
 async function startLike(
   parts: RunRouteParts,
   address: RunAddress,

@@ -17,7 +17,7 @@ function followingOf(gateway: GatewayFixture, runId: RunId, lastEventId?: string
   return FollowedEvents.of(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/events`, headers);
 }
 
-/** The first event has come. */
+/** The first event has arrived. */
 function isWhole({ text }: FollowedEvents): boolean {
   return text.includes('event: run') && text.endsWith('\n\n');
 }

@@ -101,7 +101,7 @@ async function fileOf(
   return member;
 }
 
-/** Workers pack archives: a damaged one is not our error, and contains no file to return. */
+/** Workers pack the archives: a damaged one is not our error, and contains no file to return. */
 function asMissing(error: unknown): null {
   if (error instanceof ArchiveRefused) return null;
   throw error;

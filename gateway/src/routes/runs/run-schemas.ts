@@ -1,4 +1,5 @@
-// What requests about runs may hold: they are checked against it, and the API's description is generated from it.
+// The schemas of requests about runs: requests are checked against them, and the API's description is generated from
+// them.
 import type { QuestionId } from '@methods/base/ids';
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
@@ -6,7 +7,7 @@ import { type Static, Type } from 'typebox';
 const Closed = { additionalProperties: false } as const;
 
 const WAIT_MS_MAX = 60_000;
-/** Of the text beside an answer. */
+/** For the text beside an answer. */
 const COMMENT_CHARACTERS_MAX = 2_000;
 
 export const RunParams = Type.Object({

@@ -16,7 +16,7 @@ const batch = (gateway: Gateway, runs: readonly unknown[], headers = {}) =>
 
 const statuses = ({ body }: Pick<Reply, 'body'>) => body.items.map(({ status }: { status: number }) => status);
 
-/** Its caller hangs up when the test says so. */
+/** The caller hangs up when the test says so. */
 function leftBatch(gateway: Gateway, runs: readonly unknown[], headers: Record<string, string> = {}) {
   const caller = new AbortController();
   const reply = fetch(`http://127.0.0.1:${gateway.port}/v1/runs/batch`, {
@@ -185,7 +185,7 @@ test('a batch begins nothing after twenty seconds, and its caller gets the outco
   await using gateway = await gatewayFixture({ clock });
   const [node] = gateway.nodes;
   assert.ok(node);
-  // The first start takes the time; by then no more than 512 have left.
+  // The first start takes all the time; no more than 512 have been sent by then.
   node.endsStreamOver = () => {
     turn(20_001);
     return null;
@@ -199,7 +199,7 @@ test('a batch begins nothing after twenty seconds, and its caller gets the outco
   assert.ok(begun > 0 && begun <= 512, `${begun} have begun`);
   assert.deepEqual(statuses({ body }), [...Array(begun).fill(201), ...Array(1_000 - begun).fill(503)]);
   assert.match(body.items[999].error.message, /took too long/);
-  // The time is that of one batch.
+  // The time limit applies to one batch.
   assert.deepEqual(statuses(await batch(gateway, [{ method: gateway.methodId, inputs: { name: 'Ada' } }])), [201]);
 });
 
@@ -230,7 +230,7 @@ test('six batches of a key and eight of its organization are under way at once, 
   const { methodId: method } = gateway.registry.method(orgId, gateway.source);
   node.frozen = false;
   assert.deepEqual(statuses(await batch(gateway, [{ ...run, method }], keyOf(orgId))), [201]);
-  // A caller that leaves gives its place back.
+  // A caller that disconnects releases its place.
   const [first] = open;
   first?.leave();
   await first?.reply;

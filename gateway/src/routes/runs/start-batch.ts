@@ -1,5 +1,6 @@
-// POST …/runs/batch: many starts in one request, each with its own key and outcome. Each is treated as a request of its
-// own: it counts against the rate, and takes no more of the event loop at a time. The body is never parsed as a whole.
+// POST …/runs/batch: many starts in one request, each with its own key and outcome. Each is treated as a separate
+// request: it counts against the rate, and takes no more of the event loop at a time. The body is never parsed as a
+// whole.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { callerId } from '@methods/auth/caller';
 import type { OrgId } from '@methods/base/ids';
@@ -40,7 +41,7 @@ const SENT_MAX = 512;
 const SENT_BYTES_MAX = 2 << 20;
 /** Starts that wait before they are sent: for a thread that checks them, or for files that they name. */
 const HELD_MAX = 4;
-/** A start that has not begun by then does not begin, so that the caller still gets the reply. */
+/** A start that has not begun by then is not begun, so that the caller still gets the reply. */
 const BATCH_MS_MAX = 20_000;
 
 export function addStartBatch(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
@@ -160,7 +161,7 @@ class StartBatch {
   }
 
   private *startOf(bytes: Buffer, leaves: (bytes: number) => void): Steps<AcceptedStart> {
-    // Its outcome would reach no reader.
+    // No reader would get its outcome.
     if (this.context.caller.gone || this.parts.stopping() || this.parts.clock.monotonicMs() > this.untilMs) {
       throw new ServiceError('unavailable', 'The batch took too long. This start was not begun.');
     }

@@ -12,7 +12,7 @@ import type { StartRunBody } from './run-schemas.ts';
 export interface AskedStart {
   /** Null for an invalid id. */
   readonly methodId: MethodId | null;
-  /** `published`, or the text that the caller gives as a version id. */
+  /** The `version` of the request: `published`, or the text that the caller gives as a version id. */
   readonly version: string;
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly webhookUrl: string | null;
@@ -50,7 +50,7 @@ function digestOf(asked: Omit<AskedStart, 'key'>): Buffer {
 }
 
 const HASH_BYTES = 32;
-// One system call for a hundred starts.
+// One system call serves a hundred starts.
 let pool = Buffer.alloc(0);
 
 /**

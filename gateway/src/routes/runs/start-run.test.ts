@@ -234,7 +234,7 @@ test('with wait_ms the reply is the run as it finishes', async () => {
   assert.equal(node.count('get'), 0);
 });
 
-test('a push that overtakes the reply of its start ends the wait too', async () => {
+test('a push that arrives before the reply of its start ends the wait too', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);

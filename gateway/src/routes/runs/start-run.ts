@@ -41,7 +41,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
     });
 }
 
-/** A run that is started, or the earlier run of its key. @throws ServiceError for what refuses it */
+/** Returns a started run, or the earlier run of its key. @throws ServiceError if the start is refused */
 export async function startedRun(
   request: FastifyRequest,
   parts: RunRouteParts,

@@ -45,9 +45,9 @@ export interface StartContext {
   readonly requestId: string;
   readonly wait: WaitRequest | null;
   readonly caller: WaitingCaller;
-  /** Null: the steps already run in slices of it. */
+  /** Null: the steps already run in slices of long work. */
   readonly longWork: LongWork | null;
-  /** Of starts with one key the first in the request gets the run, so each is committed before its run begins. */
+  /** For starts with one key the first in the request gets the run, so each is committed before its run begins. */
   readonly isInBatch?: boolean;
   /** Called with the size of the inputs just before the start is sent. */
   readonly leaves?: (inputsBytes: number) => void;
@@ -73,7 +73,7 @@ export interface AcceptedStart extends StartedRun {
   readonly isRepeat: boolean;
 }
 
-/** @throws ServiceError for what refuses this start */
+/** @throws ServiceError if this start is refused */
 export function* startSteps(
   parts: RunRouteParts,
   body: Static<typeof StartRunBody>,
@@ -175,7 +175,7 @@ function* startMessage(
   };
 }
 
-/** Nearly always both are cached. */
+/** Usually both are cached. */
 function* versionAndSettings(
   parts: RunRouteParts,
   orgId: OrgId,

@@ -1,18 +1,18 @@
-// The beat of an open reply: a comment now and then, which keeps proxies from closing it, a look at its reader, and a
-// look at the credential, whose right may end while the reply is open.
+// The regular checks of an open reply: sends a comment, which keeps proxies from closing it, checks that its reader
+// reads, and checks the credential, whose right may end while the reply is open.
 import type { Clock, Timer } from '@methods/base/clock';
 
 export interface BeatLimits {
-  /** A comment goes out this often. */
+  /** The interval of comments. */
   readonly beatMs: number;
-  /** The credential is looked at this often. What is known of it is good for 30 s at most, so a right ends within 30 s. */
+  /** The interval of credential checks. A cached credential is valid for 30 s at most, so a right ends within 30 s. */
   readonly checkMs: number;
-  /** How long a reader may take for what is under way. */
+  /** How long a reader may take for pending bytes. */
   readonly slowMs: number;
 }
 
 export interface BeatenReply {
-  /** Monotonic ms; null: the reader takes what comes. */
+  /** Monotonic ms; null: the reader reads. */
   readonly blockedSinceMs: number | null;
   comment(): void;
   drop(reason: 'slow' | 'unauthorized'): void;

@@ -83,7 +83,7 @@ test('people start, read, answer and cancel runs as programs do, each in a role 
   assertRefused(await stranger('POST', `/api/runs/${runId}/cancel`), 404, 'not_found');
 });
 
-test('people run again and follow runs in a role that may, and both are recorded', async () => {
+test('people rerun and follow runs in a role that may, and both are recorded', async () => {
   const runId = await started();
   assertRefused(await viewer('POST', `/api/runs/${runId}/rerun`), 403, 'forbidden');
   assertRefused(await stranger('POST', `/api/runs/${runId}/rerun`), 404, 'not_found');
@@ -303,7 +303,7 @@ test('a change of settings through another gateway arrives over the bus', async 
   assert.equal((await member('POST', '/api/runs', { method: method.id })).status, 201);
 });
 
-test('a person cannot run a run with a webhook again, and nothing is started', async () => {
+test('a person cannot rerun a run with a webhook, and nothing is started', async () => {
   const runId = await started(byKey, '/v1/runs', { webhook_url: 'https://example.com/hook' });
   const starts = book.starts.length;
   for (const base of ['/api/runs', '/v1/runs']) {
@@ -321,11 +321,11 @@ test("a person's rerun of a run that a key started belongs to no key", async () 
   assert.equal(book.starts.at(-1)?.keyId, '', body.run_id);
 });
 
-test('people follow all runs of their organization as lists give them, by token and by cookie', async () => {
+test('people follow all runs of their organization as lists show them, by token and by cookie', async () => {
   const { body: viewing } = await viewer('GET', '/api/whoami');
   const orgId = viewing.organization.id;
   const session = await api.session(orgId, viewing.user.id);
-  // No content either where programs get it.
+  // Even where programs get content, people get none.
   const opened = { '/api/events': 'acme', '/api/events?since=': session.headers, '/v1/events': 'acme' };
   const readers = await Promise.all(Object.entries(opened).map(([path, as]) => api.follow(path, as)));
   const stranger = await api.follow('/api/events', 'others');

@@ -1,4 +1,4 @@
-// The content of an upload, sent with the token of its link: whole by PUT, or piece by piece as tus 1.0 has it
+// The content of an upload, sent with the token of its link: whole by PUT, or in pieces as tus 1.0 defines
 // (https://tus.io/protocols/resumable-upload), by HEAD, PATCH and OPTIONS.
 import type { IncomingMessage } from 'node:http';
 import type { UploadId } from '@methods/base/ids';
@@ -21,7 +21,7 @@ const TUS_VERSION = '1.0.0';
 const PATCH_TYPE = 'application/offset+octet-stream';
 const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
 
-/** In the scope `upload`. Its bodies are bytes, of any content type, and are never read whole. */
+/** For the scope `upload`. Its bodies are bytes, of any content type, and are never read whole. */
 export function addUploadContent(scope: FastifyInstance, { registryCalls }: UploadRouteParts): void {
   const { uploads } = registryCalls;
   addBytesBody(scope);
@@ -53,7 +53,7 @@ export function addUploadContent(scope: FastifyInstance, { registryCalls }: Uplo
   scope.put(URL, { schema: put, validatorCompiler: unread }, async (request, reply) => {
     const upload = await uploadOf(request);
     const announced = announcedBytes(request);
-    // Less than the whole is refused before any of it is stored: it is another recording than the one announced.
+    // Less than the whole is refused before any of it is stored: it is not the announced recording.
     if (announced !== null && announced < upload.sizeBytes) throw notWhole(announced, upload.sizeBytes);
     const received = await receive(request, upload, 0);
     if (received.offsetBytes < upload.sizeBytes) throw notWhole(received.offsetBytes, upload.sizeBytes);
@@ -109,7 +109,7 @@ export function addUploadContent(scope: FastifyInstance, { registryCalls }: Uplo
   });
 }
 
-// Bodies are streams here, and headers are judged by what tus says of each: the schemas only describe them.
+// Bodies are streams here, and headers are checked by the rules of tus: the schemas only describe them.
 const unread = () => () => true;
 
 function speakTus(request: FastifyRequest, reply: FastifyReply, { needed }: { needed: boolean }): void {
@@ -143,9 +143,9 @@ function notWhole(bytes: number, sizeBytes: number): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: '', code: 'upload_size', message }] });
 }
 
-// Refusals of an upload that have a status of their own in tus 1.0 or HTTP and no code of their own in our errors.
+// Refusals of an upload that have their own status in tus 1.0 or HTTP, but no code among our errors.
 
-/** 409: other bytes are stored. 412: another version of tus. 415: not the bytes themselves. */
+/** 409: other bytes are stored. 412: another version of tus. 415: the bytes are encoded. */
 class UploadRefusal extends ServiceError {
   constructor(
     readonly status: 409 | 412 | 415,
@@ -156,7 +156,7 @@ class UploadRefusal extends ServiceError {
   }
 }
 
-/** Routes of `scope` may throw them; other errors are replied as everywhere. */
+/** Routes of `scope` may throw them; other errors are replied as usual. */
 function addUploadRefusals(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     if (!(error instanceof UploadRefusal)) throw error;

@@ -1,4 +1,4 @@
-// POST /api/workflow-uploads makes the link that a recording comes in by; GET returns its state.
+// POST /api/workflow-uploads creates the link to which a recording is sent; GET returns its state.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId } from '@methods/base/ids';
@@ -16,7 +16,7 @@ import { CreatedUpload, CreateUploadBody, UploadParams, UploadReply } from './up
 
 export interface UploadRouteParts {
   readonly registryCalls: RegistryCalls;
-  /** Null: links are given without the server's address. */
+  /** Null: links are returned without the server's address. */
   readonly publicUrl: string | null;
 }
 

@@ -50,7 +50,7 @@ async function* pieces(...parts: (Buffer | Error)[]): AsyncGenerator<Buffer> {
   }
 }
 
-test('one byte more after the whole recording makes no method', async () => {
+test('one byte after the whole recording prevents the method', async () => {
   const upload = await announced(2 * MIB);
   const body = pieces(randomBytes(MIB), randomBytes(MIB), randomBytes(1));
   await assert.rejects(receive(upload, body), { code: 'too_large' });
@@ -58,20 +58,20 @@ test('one byte more after the whole recording makes no method', async () => {
   assert.deepEqual([state, offsetBytes, method], ['waiting', MIB, undefined]);
 });
 
-test('bytes that came before a connection broke are stored', async () => {
+test('bytes that arrived before a connection broke are stored', async () => {
   const upload = await announced(2 * MIB);
   const broken = pieces(randomBytes(70_000), new Error('aborted'));
   await assert.rejects(receive(upload, broken), { code: 'invalid_request' });
   assert.equal((await stored(upload)).offsetBytes, 70_000);
 });
 
-test('a connection that broke after the last byte of an open end makes no method', async () => {
+test('a connection that broke after the last byte, without an end, creates no method', async () => {
   const upload = await announced(70_000);
   await assert.rejects(receive(upload, pieces(randomBytes(70_000), new Error('aborted'))), { code: 'invalid_request' });
   assert.equal((await stored(upload)).method, undefined);
 });
 
-test('pieces of any size are passed on in order, and those that are stored are passed over', async () => {
+test('pieces of any size are forwarded in order, and stored ones are skipped', async () => {
   const bytes = randomBytes(5 * MIB);
   const upload = await announced(bytes.length);
   const half = await receive(upload, pieces(bytes.subarray(0, 3), bytes.subarray(3, 2.5 * MIB), new Error()), 0).catch(

@@ -1,6 +1,6 @@
-// Passes the bytes of a recording on to the registry as they come: at most a chunk of them is held here, and the sender
-// is slowed to the registry's pace. Bytes that came before a connection broke are stored, so that the sender continues
-// from there.
+// Forwards the bytes of a recording to the registry as they arrive: at most a chunk of them is held here, and the
+// sender is slowed to the registry's pace. Bytes that arrived before a connection broke are stored, so that the sender
+// continues from there.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
@@ -11,15 +11,15 @@ const APPEND_MS = 30_000;
 
 export interface IncomingBytes {
   readonly upload: Upload;
-  /** Where in the recording the body begins. */
+  /** The position in the recording at which the body begins. */
   readonly offset: number;
   readonly body: AsyncIterable<Buffer>;
   readonly doer: RequestDoer;
 }
 
 /**
- * The upload after the body's last byte. Skips bytes that are stored already. @throws ServiceError too_large before the
- * recording's last byte is stored, if the body continues after it
+ * Returns the upload after the body's last byte. Skips bytes that are stored already. @throws ServiceError too_large
+ * before the recording's last byte is stored, if the body continues after it
  */
 export async function receiveRecording(uploads: RegistryCalls['uploads'], incoming: IncomingBytes): Promise<Upload> {
   const { orgId, uploadId, sizeBytes } = incoming.upload;
@@ -44,7 +44,7 @@ export async function receiveRecording(uploads: RegistryCalls['uploads'], incomi
 
   async function take(bytes: Buffer): Promise<void> {
     if (at + heldBytes + bytes.length > sizeBytes) throw beyondSize(sizeBytes);
-    // The last bytes stay held until the body ends: they make the method, which one byte more would have to unmake.
+    // The last bytes stay held until the body ends: they create the method, which another byte would have to undo.
     if (heldBytes + bytes.length > CHUNK_BYTES_MAX) await pass();
     held.push(bytes);
     heldBytes += bytes.length;

@@ -1,4 +1,4 @@
-// An independent client of tus 1.0 against ours, over a line that breaks.
+// An independent client of tus 1.0 against ours, over a connection that breaks.
 
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => api[Symbol.asyncDispose]());
 
-/** A line to the gateway: each connection breaks once this many bytes went up, as long as there are breaks left. */
+/** A connection to the gateway that breaks each time this many bytes were sent, as long as there are breaks left. */
 async function lineThatBreaks(bytesBetween: number, breaks: number) {
   const line = { port: 0, breaks, server: null as unknown as Server };
   line.server = createServer((socket: Socket) => {
@@ -94,7 +94,7 @@ test('a tus client sends a recording in one piece or in many', async () => {
   }
 });
 
-test('a tus client completes over a line that breaks again and again', async () => {
+test('a tus client completes over a connection that breaks again and again', async () => {
   const line = await lineThatBreaks(1.5 * MIB, 4);
   const bytes = randomBytes(8 * MIB + 17);
   const { id, retries } = await sendWithTus(bytes, { port: line.port, chunkBytes: Number.POSITIVE_INFINITY });

@@ -95,7 +95,7 @@ test('a recording is sent whole and becomes a method under the key of its upload
   assert.equal((await send('PUT', link1, HAR)).status, 201);
 });
 
-test('a key belongs to one kind of creation, and a repeat gives a fresh token in place of the earlier', async () => {
+test('a key belongs to one kind of creation, and a repeat replaces the earlier token', async () => {
   const key = randomUUID();
   const first = await link(10, { idempotency_key: key });
   const again = await announce(99, { idempotency_key: key });
@@ -136,7 +136,7 @@ test('another upload’s token, a person’s token and no token open nothing', a
   assert.deepEqual((await state(mine.id)).upload.offset, 0);
 });
 
-test('more or less than was announced is refused, and the recording still waits', async () => {
+test('more or less than announced is refused, and the recording still waits', async () => {
   const upload = await link(3 * MIB);
   const whole = randomBytes(3 * MIB + 1);
   assertRefused(await send('PUT', upload, whole), 413, 'too_large', 'upload_size');
@@ -160,7 +160,7 @@ test('more or less than was announced is refused, and the recording still waits'
   assert.ok(after.offset < 3 * MIB);
 });
 
-test('compressed bytes are not taken', async () => {
+test('compressed bytes are refused', async () => {
   const bomb = gzipSync(Buffer.alloc(50 * MIB));
   const upload = await link(bomb.length);
   assertRefused(await send('PUT', upload, bomb, { 'content-encoding': 'gzip' }), 415, 'invalid_request');
@@ -172,7 +172,7 @@ test('compressed bytes are not taken', async () => {
   );
 });
 
-test('a broken recording is a failed build that says why, and can be tried again', async () => {
+test('a broken recording is a failed build with its reason, and can be retried', async () => {
   const broken = Buffer.concat([Buffer.from('{"log":{"entries":['), gzipSync(Buffer.alloc(MIB))]);
   const upload = await link(broken.length);
   assert.equal((await send('PUT', upload, broken)).status, 201);
@@ -229,7 +229,7 @@ test('a repeated PUT sends from the beginning and stores only the missing bytes'
   assert.deepEqual([status, body.upload.offset], [201, bytes.length]);
 });
 
-test('tus: offsets, versions and types are as its text has them', async () => {
+test('tus: offsets, versions and types follow its specification', async () => {
   const upload = await link(10);
   const head = await send('HEAD', upload, null, TUS);
   assert.deepEqual(

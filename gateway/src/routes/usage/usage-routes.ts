@@ -74,7 +74,7 @@ export function addUsageRoutes(scope: FastifyInstance, { usage, clock }: UsageRo
       const range = rangeOf(from, to, clock.wallMs());
       reply.header('content-type', JSON_TYPE);
       const methodId = method === undefined ? null : bareMethodId(method);
-      // A malformed id names no method, as an unknown one.
+      // A malformed id names no method, like an unknown one.
       if (method !== undefined && methodId === null) return JSON.stringify({ items: [], next_cursor: null });
       const named = methodId === null ? '' : productionMethodId(methodId);
       const { rows, nextCursor } = await usage.list({

@@ -9,7 +9,7 @@ before(async () => {
   await viewer('GET', '/api/whoami');
 });
 
-test('a range that is no range of days, or of more than a year, is refused', async () => {
+test('a range that is not of days, or longer than a year, is refused', async () => {
   for (const [query, detail] of [
     ['from=2026-02-30', 'from'],
     ['to=2026-13-01', 'to'],
@@ -22,7 +22,7 @@ test('a range that is no range of days, or of more than a year, is refused', asy
     assertRefused(await viewer('GET', `/api/usage?${query}`), 400, 'invalid_request');
 });
 
-test('a method id that names nothing has no usage, and without a run-scheduler there is none to show', async () => {
+test('an unknown method id has no usage, and without a run-scheduler there is none', async () => {
   deepEqual((await viewer('GET', '/api/usage?method=wf_1')).body, { items: [], next_cursor: null });
   assertRefused(await viewer('GET', '/api/usage'), 503, 'unavailable');
 });
