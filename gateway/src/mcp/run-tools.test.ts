@@ -306,7 +306,7 @@ test('a client that listens is counted, and a stopping server ends its request',
   const member = await agent('member', {}, 'listener');
   const open = await Promise.all(Array.from({ length: 100 }, () => listening(member)));
   const refused = await member.request('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  assert.deepEqual([refused.status, refused.last.error], [429, 'rate_limited']);
+  assert.deepEqual([refused.status, refused.last.error.data.error], [429, 'rate_limited']);
   await Promise.all(open.map((each) => each.end()));
   await until(async () => {
     const again = await listening(member).catch(() => null);
