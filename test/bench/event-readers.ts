@@ -2,20 +2,18 @@
 // a hundred streams each, measured before, while nothing happens, and after runs whose events all of them got.
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
-import { ownPrivateBytes } from '../harness/process-tree.ts';
 import type { BenchStack } from './bench-stack.ts';
+import { gatewayBytes, mebibytes } from './gateway-memory.ts';
 import { measure } from './measure.ts';
 import type { WorkloadResult } from './report.ts';
 
 const PEOPLE = 10;
 const STREAMS_OF_EACH = 100;
 const RUNS = 500;
-const LOOKS = 5;
 
 export async function measureEventReaders(stack: BenchStack, method: string, scale: number): Promise<WorkloadResult> {
   const streams = Math.ceil(STREAMS_OF_EACH * scale);
   const runs = Math.ceil(RUNS * scale);
-  const gateway = stack.processes.find(({ name }) => name === 'gateway-1')?.pid ?? 0;
   const order = { method, pattern: 'post-wait' as const, concurrency: 16, runs };
   const readers: EventReader[] = [];
   try {
@@ -23,18 +21,18 @@ export async function measureEventReaders(stack: BenchStack, method: string, sca
     const tokens = await Promise.all(Array.from({ length: PEOPLE }, (_, n) => tokenOf(stack, n)));
     for (const token of tokens) readers.push(await EventReader.open(stack.baseUrl, token));
     await measure(stack, 'warm-up', order);
-    const before = await settledBytes(gateway);
+    const before = await gatewayBytes(stack);
     for (const token of tokens) {
       const opened = Array.from({ length: streams - 1 }, () => EventReader.open(stack.baseUrl, token));
       readers.push(...(await Promise.all(opened)));
     }
-    const open = await settledBytes(gateway);
+    const open = await gatewayBytes(stack);
     const seen = readers.map(({ events }) => events);
     const starts = await measure(stack, 'starts, followed', order);
-    const followed = await settledBytes(gateway);
+    const followed = await gatewayBytes(stack);
     const got = readers.map(({ events }, at) => events - (seen[at] ?? 0));
     const more = readers.length - PEOPLE;
-    const mib = (bytes: number) => `${((bytes - before) / 2 ** 20).toFixed(1)} MiB`;
+    const mib = (bytes: number) => mebibytes(bytes - before);
     return {
       measurements: [starts],
       notes: [
@@ -50,17 +48,6 @@ export async function measureEventReaders(stack: BenchStack, method: string, sca
 function tokenOf(stack: BenchStack, n: number): Promise<string> {
   const who = { email: `reader-${n}@example.com`, organization: 'Local', role: 'viewer', audience: 'machine' } as const;
   return fetchToken(chooseStack(stack.dataDir), who);
-}
-
-/** After a forced collection, the least of several looks: garbage can only make it look like more. */
-async function settledBytes(pid: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let look = 0; look < LOOKS; look++) {
-    process.kill(pid, 'SIGWINCH');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    least = Math.min(least, ...ownPrivateBytes([pid]));
-  }
-  return least;
 }
 
 /** One connection that counts what comes. */

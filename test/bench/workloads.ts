@@ -1,5 +1,6 @@
 // The workloads, which docs/performance.md describes.
 import { measureAccounts } from './accounts.ts';
+import { measureAgents } from './agents.ts';
 import { measureBacklog } from './backlog.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
@@ -111,6 +112,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),
   'event-readers': ({ scale }) =>
     withStackFor((stack) => measureEventReaders(stack, methodOf(stack, 'one-step'), scale)),
+  agents: ({ scale }) => withStackFor((stack) => measureAgents(stack, scale)),
   inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
   'mailed-questions': async ({ scale }) => measureMailedQuestions(scale),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),

@@ -1,17 +1,16 @@
 // /mcp: the methods and runs of an organization as tools for agents, in both eras of the protocol at one URL. No state
 // is kept between requests: each has its token and its own protocol server.
-import { pipeline, Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { ServiceError } from '@methods/errors/service-error';
 import { createMcpHandler, type McpHttpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
 import { JSON_TYPE, replyErrors } from '../plugins/error-reply.ts';
-import { countedBody, watchStream } from '../plugins/unread-replies.ts';
+import { unreadParts, watchStream } from '../plugins/unread-replies.ts';
 import { mayStillRead } from '../routes/runs/event-streams.ts';
 import { StreamBeat } from '../routes/runs/stream-beat.ts';
 import { addAllowedOrigin } from './allowed-origin.ts';
 import { clientName, sessionIdFor } from './client-name.ts';
+import { messageBody } from './message-body.ts';
 import { protocolServer } from './protocol-server.ts';
 import type { McpParts } from './tool.ts';
 
@@ -105,10 +104,7 @@ async function sendResponse(
   if (response.body === null) return reply.send();
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text());
   watchStream(reply, parts.clock);
-  const body = countedBody(parts.unreadReplies, callerOf(request), reply);
-  // An error of either ends both, and with them the reply.
-  pipeline(Readable.fromWeb(response.body as ReadableStream), body, () => {});
-  return reply.send(body);
+  return reply.send(messageBody(response.body, unreadParts(parts.unreadReplies, callerOf(request), reply)));
 }
 
 /** The headers that the protocol reads. */

@@ -6,10 +6,11 @@ import { systemClock } from '@methods/base/clock';
 import type { MethodId, QuestionId, RunId } from '@methods/base/ids';
 import { AnswerChannel, RunStatus } from '@methods/proto/run/v1/run_pb';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
-import { countedBody, UnreadReplies } from '../plugins/unread-replies.ts';
+import { UnreadReplies, unreadParts } from '../plugins/unread-replies.ts';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { issuerConfig, MCP, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
 import { AGENT, type AgentOptions, McpAgent } from '../testing/mcp-agent.fixture.ts';
+import { messageBody } from './message-body.ts';
 
 let issuer: TestIssuer;
 let gateway: Awaited<ReturnType<typeof gatewayFixture>>;
@@ -131,15 +132,15 @@ test('large events of the earlier era count as unread, and end over a share', as
   await earlier.done('get_run', { run_id: runId });
   const replies = new UnreadReplies(systemClock, { perKeyMax: 50_000 });
   const raw = new EventEmitter();
-  const body = () =>
-    countedBody(replies, { kind: 'service_key', orgId: 'org_1', keyId: 'key_1' } as never, { raw } as never);
-  const first = body();
-  first.write(Buffer.alloc(40_000));
-  const second = body();
-  const [failed] = await Promise.all([once(second, 'error'), second.write(Buffer.alloc(40_000))]);
-  assert.equal(failed[0].code, 'rate_limited');
+  const counted = () =>
+    unreadParts(replies, { kind: 'service_key', orgId: 'org_1', keyId: 'key_1' } as never, { raw } as never);
+  const part = (bytes: number) => new Response(Buffer.alloc(bytes)).body ?? assert.fail();
+  messageBody(part(40_000), counted()).resume();
+  const [failed] = await once(messageBody(part(40_000), counted()).resume(), 'error');
+  assert.equal(failed.code, 'rate_limited');
   raw.emit('close');
-  body().write(Buffer.alloc(40_000));
+  const whole = messageBody(part(40_000), counted()).resume();
+  await once(whole, 'end');
 });
 
 test('a waiting run shows its question, and an answer gets a receipt with the channel', async () => {

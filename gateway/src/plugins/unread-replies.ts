@@ -1,6 +1,5 @@
 // Bounds replies that their readers have not taken yet: how many bytes of them an organization and a key may have here,
 // and how long a reader may take. A reader that takes nothing loses only its own connection.
-import { Transform } from 'node:stream';
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares, type SharesOptions, type Taken } from '@methods/base/shares';
@@ -85,15 +84,12 @@ export function watchStream(reply: FastifyReply, clock: Clock): void {
   raw.once('close', () => timer.cancel());
 }
 
-/** Returns the same body. Its large parts count as unread until the reply ends, and end it over a share. */
-export function countedBody(replies: UnreadReplies, caller: Caller, reply: FastifyReply): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (chunk.length <= SMALL_BYTES) return done(null, chunk);
-      const place = replies.take(caller, chunk.length);
-      if (!place.ok) return done(overShare('bytes of replies', place));
-      reply.raw.once('close', place.leave);
-      done(null, chunk);
-    },
-  });
+/** Counts what of a body in parts is large as unread until the reply ends. @throws rate_limited over a share */
+export function unreadParts(replies: UnreadReplies, caller: Caller, { raw }: FastifyReply): (bytes: number) => void {
+  return (bytes) => {
+    if (bytes <= SMALL_BYTES) return;
+    const place = replies.take(caller, bytes);
+    if (!place.ok) throw overShare('bytes of replies', place);
+    raw.once('close', place.leave);
+  };
 }

@@ -83,9 +83,10 @@ describe('who may do what', () => {
   });
 
   test('a caller with too low a role, or with a cookie from a foreign page, gets an error, and nothing changes', async () => {
-    await refused('forbidden', (_cell, { status, text }) => {
+    await refused('forbidden', (cell, { status, text }) => {
       assert.equal(status, 403);
-      const { error, message, ...rest } = JSON.parse(text);
+      const reply = JSON.parse(text);
+      const { error, message, ...rest } = cell.route.surface === 'mcp' ? reply.error.data : reply;
       assert.deepEqual([error, typeof message, rest], ['forbidden', 'string', { request_id: 'the-same' }]);
     });
   });
