@@ -5,6 +5,11 @@ import { access, chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ended, METHODS } from '@methods/cli/cli.fixture';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { parse } from 'smol-toml';
 import { commandsOf } from '../docs/console-blocks.ts';
 import { fencedBlocks } from '../docs/fenced-blocks.ts';
 import type { Stack } from '../e2e/stack.ts';
@@ -62,6 +67,70 @@ test('a program’s file gets the server, and the rest of it stays', async () =>
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /\.mcp\.json was not changed: line 1 is not JSON\nhint: mend it/);
   assert.equal(await desk.folder.read('.mcp.json'), '{ "mcpServers": ');
+});
+
+/** The file of each program, the key of its servers, and what an entry has beside the address or the command. */
+const PROGRAMS: Readonly<Record<string, { file: string; key: string; http: object | null; stdio?: object }>> = {
+  'claude-code': { file: '.mcp.json', key: 'mcpServers', http: { type: 'http' }, stdio: { type: 'stdio' } },
+  'claude-desktop': { file: '.config/Claude/claude_desktop_config.json', key: 'mcpServers', http: null },
+  codex: { file: '.codex/config.toml', key: 'mcp_servers', http: {} },
+  cursor: { file: '.cursor/mcp.json', key: 'mcpServers', http: {} },
+  gemini: { file: '.gemini/settings.json', key: 'mcpServers', http: {} },
+  vscode: { file: '.vscode/mcp.json', key: 'servers', http: { type: 'http' }, stdio: { type: 'stdio' } },
+};
+
+interface ServerEntry {
+  readonly url?: string;
+  readonly httpUrl?: string;
+  readonly command?: string;
+  readonly args?: readonly string[];
+}
+
+test('what is written for each program is what its documentation asks for, and leads to the tools', async () => {
+  const reader = await stackDesk(stack);
+  const { dir } = reader.folder;
+  const env = { HOME: dir, ...reader.env };
+  const written = async (program: string, ...options: string[]): Promise<ServerEntry> => {
+    const { file, key } = PROGRAMS[program] ?? assert.fail(program);
+    // The bridge's command is that of the process that writes it.
+    const run = options.includes('--bridge') ? 'methods' : 'quick';
+    const { code, stderr } = await reader.folder[run](['mcp', program, '--write', ...options], reader.env);
+    assert.equal(code, 0, stderr);
+    const text = await reader.folder.read(file);
+    const { [key]: servers, ...rest } = file.endsWith('.toml') ? parse(text) : JSON.parse(text);
+    assert.deepEqual([Object.keys(servers), rest], [['methods'], {}], program);
+    return servers.methods;
+  };
+  try {
+    const addresses = new Set<string>();
+    const commands = new Set<string>();
+    for (const [program, { http, stdio = {} }] of Object.entries(PROGRAMS)) {
+      const { command = '', args = [], ...others } = await written(program, '--bridge');
+      assert.deepEqual(others, stdio, program);
+      commands.add(JSON.stringify({ command, args }));
+      if (http === null) continue;
+      const { [program === 'gemini' ? 'httpUrl' : 'url']: address = '', ...more } = await written(program);
+      assert.deepEqual(more, http, program);
+      addresses.add(address);
+    }
+    assert.deepEqual([...addresses], [stack.ready.mcp_url]);
+    assert.equal(commands.size, 1, [...commands].join('\n'));
+    const command = JSON.parse([...commands][0] ?? '');
+    const who = { email: 'dev@example.com', organization: 'Local', role: 'member', audience: 'mcp' } as const;
+    const authorization = `Bearer ${await fetchToken(chooseStack(stack.ready.data_dir), who)}`;
+    for (const transport of [
+      new StdioClientTransport({ ...command, env, cwd: '/' }),
+      new StreamableHTTPClientTransport(new URL(stack.ready.mcp_url), { requestInit: { headers: { authorization } } }),
+    ]) {
+      const client = new Client(CLIENT);
+      await client.connect(transport as never);
+      assert.equal(client.getServerVersion()?.version, '5.2');
+      assert.ok((await client.listTools()).tools.some(({ name }) => name === 'start_run'));
+      await client.close();
+    }
+  } finally {
+    await reader.folder.remove();
+  }
 });
 
 /** As the guide writes it: the folder, the server and ids by one name. */

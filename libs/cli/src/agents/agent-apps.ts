@@ -18,8 +18,10 @@ export interface AgentFile {
   readonly serversKey: string;
   /** False: its file has only programs, so an address needs the bridge. */
   readonly takesUrl: boolean;
-  /** An entry with an address. */
-  readonly urlEntry: (url: string) => Readonly<Record<string, unknown>>;
+  /** The field of an entry that has the address. */
+  readonly urlField: 'url' | 'httpUrl';
+  /** Each entry says how its server is reached. */
+  readonly namesTransport: boolean;
   /** Does the same with the app's own command; null: it has none. */
   readonly ownCommand: ((name: string, url: string) => string) | null;
   /** What a person does afterwards. */
@@ -34,19 +36,17 @@ export interface AgentPlaces {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-const plainUrl = (url: string) => ({ url });
-const httpUrl = (url: string) => ({ type: 'http', url });
-
 export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
   const { cwd, home } = places;
-  const json = { format: 'jsonc', serversKey: 'mcpServers', takesUrl: true, ownCommand: null } as const;
+  const entry = { takesUrl: true, urlField: 'url', namesTransport: false, ownCommand: null } as const;
+  const json = { ...entry, format: 'jsonc', serversKey: 'mcpServers' } as const;
   switch (app) {
     case 'claude-code':
       return {
         ...json,
         title: 'Claude Code, for this project',
         path: join(cwd, '.mcp.json'),
-        urlEntry: httpUrl,
+        namesTransport: true,
         ownCommand: (name, url) => `claude mcp add --transport http ${name} ${url}`,
         next: 'start  claude  here, allow the server, and sign in with  /mcp',
       };
@@ -56,7 +56,6 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         title: 'Claude Desktop',
         path: join(claudeDesktopFolder(places), 'claude_desktop_config.json'),
         takesUrl: false,
-        urlEntry: plainUrl,
         next: 'start Claude Desktop again',
       };
     case 'cursor':
@@ -64,7 +63,6 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         ...json,
         title: 'Cursor, for this project',
         path: join(cwd, '.cursor', 'mcp.json'),
-        urlEntry: plainUrl,
         next: "allow the server in Cursor's settings, and sign in there",
       };
     case 'vscode':
@@ -73,7 +71,7 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         title: 'VS Code, for this project',
         path: join(cwd, '.vscode', 'mcp.json'),
         serversKey: 'servers',
-        urlEntry: httpUrl,
+        namesTransport: true,
         next: 'start the server from the file in VS Code, and sign in',
       };
     case 'gemini':
@@ -81,17 +79,16 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         ...json,
         title: 'Gemini CLI',
         path: join(home, '.gemini', 'settings.json'),
-        urlEntry: (url) => ({ httpUrl: url }),
+        urlField: 'httpUrl',
         next: 'start  gemini,  and sign in with  /mcp auth',
       };
     case 'codex':
       return {
+        ...entry,
         title: 'Codex',
         path: join(places.variables.get('CODEX_HOME') || join(home, '.codex'), 'config.toml'),
         format: 'toml',
         serversKey: 'mcp_servers',
-        takesUrl: true,
-        urlEntry: plainUrl,
         ownCommand: (name, url) => `codex mcp add ${name} --url ${url}`,
         next: 'sign in with  codex mcp login',
       };
@@ -99,7 +96,11 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
 }
 
 export function entryOf(file: AgentFile, way: Way): Readonly<Record<string, unknown>> {
-  return way.kind === 'url' ? file.urlEntry(way.url) : { command: way.command, args: way.args };
+  const transport = way.kind === 'url' ? 'http' : 'stdio';
+  return {
+    ...(file.namesTransport && { type: transport }),
+    ...(way.kind === 'url' ? { [file.urlField]: way.url } : { command: way.command, args: way.args }),
+  };
 }
 
 function claudeDesktopFolder({ home, platform, variables }: AgentPlaces): string {
