@@ -50,14 +50,17 @@ export class OpenQuestionSweep {
           select org_id, answer_by, question_id, run_id from scheduler.questions
           where state = 'open' and (org_id, answer_by, question_id) > (${orgId}, ${answerBy}, ${questionId})
           order by org_id, answer_by, question_id limit ${PAGE}),
-        closed as (
-          update scheduler.questions q set closed_at_ms = r.state_since_ms, state = case
-            when position(q.question_id in left(coalesce(r.answer_json, ''), ${ID_CHARACTERS})) > 0 then 'answered'
-            when r.status = 'cancelled' then 'cancelled' when r.status = 'failed' then 'expired' else 'answered' end
+        ended as materialized (
+          select l.*, r.state_since_ms, case
+            when position(l.question_id in left(coalesce(r.answer_json, ''), ${ID_CHARACTERS})) > 0 then 'answered'
+            when r.status = 'cancelled' then 'cancelled' when r.status = 'failed' then 'expired' else 'answered' end as state
           from looked l join scheduler.runs r on r.run_id = l.run_id and (r.org_id = l.org_id) is true
-          where q.run_id = l.run_id and (q.org_id = l.org_id) is true and (q.question_id = l.question_id) is true
-            and (q.state = 'open') is true and (r.status <> 'waiting'
-              or position(q.question_id in left(coalesce(r.question_json, ''), ${ID_CHARACTERS})) = 0)
+          where r.status <> 'waiting'
+            or position(l.question_id in left(coalesce(r.question_json, ''), ${ID_CHARACTERS})) = 0),
+        closed as (
+          update scheduler.questions q set closed_at_ms = e.state_since_ms, state = e.state from ended e
+          where q.run_id = e.run_id and (q.org_id = e.org_id) is true and (q.question_id = e.question_id) is true
+            and (q.state = 'open') is true
           returning 1)
         select (select count(*) from closed)::int as closed, l.org_id, l.answer_by, l.question_id from (select 1) one
         left join (select * from looked order by org_id desc, answer_by desc, question_id desc limit 1) l

@@ -20,7 +20,7 @@ export class TestStore {
     readonly sql: Sql,
     /** With the planner settings of the outbox. */
     readonly outbox: Sql,
-    private readonly writer: Sql,
+    readonly writer: Sql,
     private readonly drop: () => Promise<void>,
   ) {}
 

@@ -2,7 +2,9 @@
 // them until the first analyze (from 2 ms to 139 ms, in a trial). Here analyze never runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLogger } from '@methods/logging/logger';
 import { answer, ask, claim, succeed } from '../run/run.fixture.ts';
+import { OpenQuestionSweep } from './open-question-sweep.ts';
 import { decide, newFacts, startOf, TestStore } from './run-store.fixture.ts';
 
 const RUNS = 20_000;
@@ -56,6 +58,28 @@ test('reads the answers of a run by their key, even with a plan from an empty ta
   }
 });
 
+test('the sweep of open questions reads none of the others that their runs asked', async () => {
+  const db = await TestStore.open();
+  try {
+    await db.sql`alter table scheduler.questions set (autovacuum_enabled = off)`;
+    const sweep = new OpenQuestionSweep({ sql: db.writer, isMine: () => true, logger: silentLogger });
+    for (let i = 0; i < LOADS_UNTIL_ONE_PLAN; i++) await sweep.look();
+    const run = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q_1', null));
+    const { runId, orgId } = run.facts;
+    await db.sql`
+      insert into scheduler.questions (org_id, question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms,
+        state, closed_at_ms, receipt_json)
+      select ${orgId}, 'q_2' || n, ${runId}, 'm', 'ver_a', 's', 'team', '', 0, 'answered', 0, '{}'
+      from generate_series(1, ${RUNS}) n`;
+    const before = await questionsRead(db);
+    for (let i = 0; i < SMALL_COMMITS; i++) await sweep.look();
+    const read = ((await questionsRead(db)) - before) / SMALL_COMMITS;
+    assert.ok(read > 0 && read < ROWS_READ_PER_RUN_MAX, `${read} rows read`);
+  } finally {
+    await db.close();
+  }
+});
+
 /** Starts, claims and finishes this many runs, in three commits. */
 async function liveRuns(db: TestStore, count: number): Promise<void> {
   const nowMs = await db.nowMs();
@@ -77,7 +101,7 @@ async function rowsRead(db: TestStore, stored: number): Promise<number> {
 }
 
 async function questionsRead(db: TestStore): Promise<number> {
-  await Promise.all([db.sql`select pg_stat_force_next_flush()`, db.sql`select pg_stat_force_next_flush()`]);
+  await Promise.all([db.sql, db.sql, db.writer, db.writer].map((sql) => sql`select pg_stat_force_next_flush()`));
   const [counted] = await db.sql<{ read: number }[]>`
     select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
       from pg_stat_user_tables where schemaname = 'scheduler' and relname = 'questions'`;
