@@ -1,4 +1,4 @@
-// Mail to a person whom another one gives a question, through a whole notifier.
+// Mail to a person to whom another person assigns a question, through a whole notifier.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
@@ -22,7 +22,7 @@ before(async () => {
   mailing = await commonMailing();
 });
 
-test('a person who is given a question is mailed with a link of their own, and reminded, beside those it asks', async () => {
+test('a person who is assigned a question gets a mail with a separate link, and reminders, besides the people it asks', async () => {
   const { orgId, people } = organization(mailing, 'ada', 'ben');
   const [ada, ben] = people;
   mailing.stack.recipients.set(orgId, (to) =>
@@ -43,7 +43,7 @@ test('a person who is given a question is mailed with a link of their own, and r
   );
   const token = createHash('sha256').update(tokenIn(mail)).digest();
   assert.deepEqual(Buffer.from(links[0]?.token_sha256 ?? []), token);
-  // The same event again, as a bus brings it.
+  // The same event again, as a bus may deliver it.
   await mailing.stack.emit({ ...assignment, outboxId: newId('fld') } as never);
   const question = { ...event.question, delegations: [{ to }] };
   await mailing.stack.emit({
@@ -65,7 +65,7 @@ test('a person who is given a question is mailed with a link of their own, and r
   );
 });
 
-test('a person who has answered, or has no verified address, gets no mail when they are given the question', async () => {
+test('a person who has answered, or has no verified address, gets no mail about an assignment', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   const policy = { ...POLICY, needs: 2 };
   const given = {

@@ -57,8 +57,8 @@ function buttonsOf({ requests }: Receiver): string[] {
 const linksOf = (orgId: OrgId) => stack.database.sql`
   select token_sha256, recipient, user_id, question_id from notifier.answer_links where org_id = ${orgId}`;
 
-test('a question that anyone may answer has the same link at every try, and nothing that is stored has its token', async () => {
-  // Its host repeats the message; the try is cut where its last KiB is.
+test('a question that anyone may answer has the same link at every try, and nothing stored has its token', async () => {
+  // The chat's host echoes the message, and the recorded answer is cut in the last KiB.
   const echo = inTurn(
     status(500),
     (_request, response) => {
@@ -98,7 +98,7 @@ test('a question that anyone may answer has the same link at every try, and noth
   calls.close();
 });
 
-test('a question with rules about people opens its page, which asks to sign in, and has no link', async () => {
+test('a question with rules about people links to its page, which requires sign-in', async () => {
   await using server = await receiver(status(200));
   const policies = [{ to: ['ada@example.com'] }, { notStarter: true }, { needs: 2 }];
   for (const [n, policy] of policies.entries()) {

@@ -1,4 +1,4 @@
-// Wires what sends mail: whom to ask for, where mails and links are kept, and the SMTP server.
+// Wires the parts that send mail: the recipients, the stored mails and links, and the SMTP server.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, UserId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -17,10 +17,10 @@ import { digestParts, storeMails } from './store/store-mails.ts';
 import { isRefused } from './store/write-apart.ts';
 import { AddressPlaces } from './webhook/address-places.ts';
 
-/** Connections to the SMTP server; of one organization at most half of them. */
+/** Connections to the SMTP server; an organization uses at most half of them. */
 const PLACES = { placesMax: 8, perOrganizationMax: 4, waitMs: 100 };
 const REGISTRY_TIMEOUT_MS = 2_500;
-/** Of the registry: the same request is refused again. */
+/** Errors of the registry that the same request gets again. */
 const LASTING = ['not_found', 'invalid_request'];
 
 export interface MailParts {
@@ -70,7 +70,7 @@ export function composeMail(parts: MailParts): Pick<MailSender, 'send'> & Pick<S
   return { send: (delivery, stop) => sender.send(delivery, stop), stop: () => server.close() };
 }
 
-/** Without an SMTP server: mails that one was to take wait, and then end. */
+/** Without an SMTP server, mails already stored wait, and then end. */
 export function noMail(clock: Clock): Pick<MailSender, 'send'> {
   const result = { durationMs: 0, httpStatus: 0, error: 'no_smtp_server', answerStart: '' };
   return { send: async () => ({ kind: 'tried', result: { ...result, startedAtMs: clock.wallMs() } }) };

@@ -44,7 +44,7 @@ test('an event reaches the webhook once, signed, and is confirmed to the schedul
   assert.equal(server.requests.length, 1);
 });
 
-test('a failed delivery comes again with the same id and bytes and a new time in its signature', async () => {
+test('a failed delivery is sent again with the same id and bytes and a new time in its signature', async () => {
   await using server = await receiver(inTurn(status(500), status(307), status(204)));
   const event = succeeded(url(server.port));
   await withNotifier({ WEBHOOK_RETRY_MS: '1150,20' }, async () => {
@@ -66,7 +66,7 @@ function signedAt(request: ReceivedRequest): string {
   return String(request.headers['service-signature']).split(',')[0] ?? '';
 }
 
-test('one and five tries, then the delivery is exhausted', async () => {
+test('after one try and five more, the delivery is exhausted', async () => {
   await using server = await receiver(status(503, 'down'));
   const event = succeeded(url(server.port));
   await withNotifier({}, async () => {
@@ -85,7 +85,7 @@ test('410 stops a delivery at once', async () => {
   });
 });
 
-test('an event that comes more than once makes one delivery and is confirmed each time', async () => {
+test('an event that arrives more than once makes one delivery and is confirmed each time', async () => {
   await using server = await receiver(status(200));
   const event = succeeded(url(server.port));
   await withNotifier({}, async () => {
@@ -118,9 +118,9 @@ test('a malformed event delays no other', async () => {
   assert.equal(await statusOf(bad), undefined);
 });
 
-test('first tries of a run go one after the other in its order, each waiting only for the first try of the one before', async () => {
+test('first tries of a run follow its order, each waiting only for the first try of the one before', async () => {
   const answeredMs: number[] = [];
-  // The first event never gets a 2xx; the others must go all the same.
+  // The first event never gets a 2xx; the others must be sent anyway.
   await using server = await receiver((request, response) => {
     setTimeout(() => {
       answeredMs.push(performance.now());
@@ -158,7 +158,7 @@ test('two notifiers share the work and send nothing twice', async () => {
 test('an unavailable registry postpones a try without counting it', async () => {
   await using server = await receiver(status(200));
   const known = succeeded(url(server.port));
-  // Signed with a secret that was not asked for yet, of an organization whose endpoints are known.
+  // The secret has not been requested yet, but the organization's endpoints are known.
   const event = succeeded(url(server.port), { orgId: known.orgId ?? 'org_none' });
   await withNotifier({}, async () => {
     await stack.emit(known);
@@ -236,7 +236,7 @@ test('operators list deliveries with their tries and send ended ones again', asy
   });
 });
 
-test('without NATS the notifier starts and sends what it has stored; events follow when NATS is available, even after a wipe', async () => {
+test('without NATS the notifier starts and sends what it has stored; events follow when NATS is available, even after its data was lost', async () => {
   await using server = await receiver(status(200));
   const [before, after] = [succeeded(url(server.port)), succeeded(url(server.port))];
   await stack.nats.kill();
@@ -250,7 +250,7 @@ test('without NATS the notifier starts and sends what it has stored; events foll
     );
     assert.equal((await ended(before)).status, 'delivered');
     await stack.nats.wipe();
-    // The scheduler's outbox sends until it is confirmed.
+    // The scheduler's outbox repeats it until it is confirmed.
     await until('NATS took it', () =>
       stack.emit(after).then(
         () => true,
@@ -263,7 +263,7 @@ test('without NATS the notifier starts and sends what it has stored; events foll
   });
 });
 
-test('an event that comes before the one it follows is delivered after it', async () => {
+test('an event that arrives before the one it follows is delivered after it', async () => {
   await using server = await receiver(status(204));
   const asked = succeeded(url(server.port), { seq: 2, createdAtMs: Date.now() });
   const ended = succeeded(url(server.port), {

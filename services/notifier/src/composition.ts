@@ -1,5 +1,5 @@
-// The notifier, read from top to bottom: what it asks the registry, how it sends one webhook, who sends what when, who
-// listens to whom, and the order of start and stop.
+// The notifier, read from top to bottom: its requests to the registry, how it sends one webhook, which part sends when,
+// the listeners, and the order of start and stop.
 import { systemClock } from '@methods/base/clock';
 import type { KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
@@ -46,7 +46,7 @@ import { askEndpointTargets, RegistryAnswers } from './webhook/registry-answers.
 import { WebhookSender } from './webhook/webhook-sender.ts';
 
 const SENDS = { sendsMax: 256, bytesMax: 64 << 20, perHostMax: 8 };
-/** Sends to one address: a share of SENDS, so that one address never holds them all. */
+/** Sends to one address: a share of SENDS, so that one address never takes them all. */
 const ADDRESS_PLACES = { placesMax: 64, perOrganizationMax: SENDS.perHostMax, waitMs: 1_000 };
 const STOP_GRACE_MS = 3_000;
 const REGISTRY_TIMEOUT_MS = 2_500;
@@ -67,7 +67,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const reader = new OrganizationReader({ sql, role: readerRole('notifier') });
   const bus = new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') });
 
-  // What the registry knows of organizations and their keys.
+  // Cached answers of the registry about organizations and their keys.
   const registry = rpcClient(MethodRegistryService, config.methodRegistryUrl);
   const accounts = rpcClient(AccountService, config.methodRegistryUrl);
   const endpointCalls = rpcClient(EndpointService, config.methodRegistryUrl);
@@ -94,7 +94,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const chatContexts = new RegistryAnswers({ ask: askContext, clock });
   const retention = new RetentionDays({ ask: askDays, clock });
 
-  // One try of a webhook.
+  // A try of a webhook.
   const servers = new NameServers({ servers: config.nameServers, clock });
   const local = config.webhookUrls.allowPrivate ? new LocalNames({ clock }) : null;
   const resolver = new NameResolver({ ask: (name) => servers.ask(name), clock, local });
@@ -115,7 +115,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     timeoutMs: config.timeoutMs,
   });
 
-  // One try of a mail.
+  // A try of a mail.
   const hasAccess = (orgId: OrgId, userId: UserId) => access.get(orgId, userId);
   const onStored = () => dispatcher.stored();
   const { mail: settings, timeoutMs } = config;
@@ -126,7 +126,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
       : composeMail({ settings, sql, accounts, hasAccess, clock, timeoutMs, onStored, logger: mailLog });
   if (mail === null) mailLog.warn({}, 'no mail goes out: SMTP_URL is not set');
 
-  // Who sends what when.
+  // The parts that decide what is sent when.
   const record = async (records: readonly TryRecord[]) => {
     const kept = await recordTries(sql, records);
     publishTries(
@@ -186,7 +186,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
       access.forgetAll();
     },
   });
-  // Parts that accept work start last and stop first; results of tries under way still find the database.
+  // Parts that accept work start last and stop first, so that results of tries in progress can still be stored.
   const order: readonly Stoppable[] = [
     database,
     { stop: () => registry.close() },

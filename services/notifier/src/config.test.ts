@@ -31,16 +31,16 @@ test('lists are read as numbers', () => {
   assert.deepEqual(config.retryMs, [1, 2]);
 });
 
-test('answer links need a key and an address, and the key is in no text', () => {
+test('answer links need a key and an address, and the key appears in no text', () => {
   const config = readConfig({ ...least, LINK_KEY, PUBLIC_URL: 'https://methods.example' });
   assert.equal(config.links?.publicUrl, 'https://methods.example');
   assert.equal(config.links.key.reveal(), LINK_KEY);
   assert.ok(!JSON.stringify(config).includes(LINK_KEY));
-  // The gateway has this setting too: an environment that both read starts a notifier as before.
+  // The gateway has this setting too, so an environment for both must be accepted.
   assert.equal(readConfig({ ...least, PUBLIC_URL: 'https://methods.example' }).links, null);
 });
 
-test('mail needs a sender and links, and the password is in no text', () => {
+test('mail needs a sender and links, and the password appears in no text', () => {
   const links = { LINK_KEY, PUBLIC_URL: 'https://methods.example' };
   const mail = { SMTP_URL: 'smtp://ada:hush@mail.example:587', MAIL_FROM: 'Methods <m@example.com>', ...links };
   const config = readConfig({ ...least, ...mail });
@@ -52,7 +52,7 @@ test('mail needs a sender and links, and the password is in no text', () => {
     assert.throws(() => readConfig({ ...least, ...mail, [name]: '' }), { message: new RegExp(name) });
 });
 
-test('the tries of a mail grow, and outlast a day without a server', () => {
+test('the waits of a mail grow, and outlast a day without a server', () => {
   for (const [n, waitMs] of MAIL_RETRY_MS.entries()) assert.ok(waitMs > (MAIL_RETRY_MS[n - 1] ?? 0));
   assert.ok(MAIL_RETRY_MS.reduce((sum, waitMs) => sum + waitMs * 0.9, 0) > 24 * 3_600_000);
 });

@@ -18,13 +18,13 @@ export interface NewLink {
 export interface AnswerLink extends Omit<NewLink, 'tokenSha256'> {
   /** 0: it was not used. */
   readonly usedAtMs: number;
-  /** 0: neither its question nor its recipient's access has ended, as far as is known. */
+  /** 0: neither its question nor its recipient's access has ended, as far as known. */
   readonly endedAtMs: number;
 }
 
 export type LinkState = 'open' | 'used' | 'ended' | 'expired';
 
-/** Days that a link of a question without a deadline is open. */
+/** How many days the link of a question without a deadline is open. */
 const OPEN_DAYS = 7;
 const DAY_MS = 86_400_000;
 
@@ -33,7 +33,7 @@ export function linkExpiresAtMs(deadlineAtMs: number, nowMs: number): number {
   return deadlineAtMs > 0 ? deadlineAtMs : nowMs + OPEN_DAYS * DAY_MS;
 }
 
-/** What happened first counts: a used link stays used after its question has ended. */
+/** The first event counts: a used link stays used after its question has ended. */
 export function linkState(link: AnswerLink, hasAccess: boolean, nowMs: number): LinkState {
   if (link.usedAtMs > 0) return 'used';
   if (link.endedAtMs > 0 || !hasAccess) return 'ended';
@@ -41,13 +41,13 @@ export function linkState(link: AnswerLink, hasAccess: boolean, nowMs: number): 
 }
 
 /**
- * The token of an answer link. It is derived and not random: a mail that is sent again is rendered again, with the same
- * link, and nothing that is stored holds the token.
+ * The token of an answer link. It is derived, not random, so that a mail that is sent again has the same link although
+ * nothing stored holds the token.
  */
 export interface LinkSettings {
   /** Base64 of 32 bytes. */
   readonly key: Secret;
-  /** Where people reach the gateway, without a slash at its end. */
+  /** The URL at which people reach the gateway, without a slash at the end. */
   readonly publicUrl: string;
 }
 
@@ -61,7 +61,7 @@ export interface LinkedQuestion {
 }
 
 interface MadeLink {
-  /** A secret: it is in no log and in nothing that is stored. */
+  /** A secret: it is neither logged nor stored. */
   readonly url: string;
   readonly tokenSha256: Buffer;
 }
@@ -71,7 +71,7 @@ export function makeLink(
   { key, publicUrl }: LinkSettings,
   { orgId, questionId, recipient, n }: LinkedQuestion,
 ): MadeLink {
-  // As JSON, no part can run into the next one.
+  // As JSON, so that adjacent parts cannot run together.
   const named = JSON.stringify(['answer-link', orgId, questionId, recipient, n]);
   const token = createHmac('sha256', Buffer.from(key.reveal(), 'base64')).update(named).digest('base64url');
   return { url: `${publicUrl}/a/${token}`, tokenSha256: createHash('sha256').update(token, 'ascii').digest() };

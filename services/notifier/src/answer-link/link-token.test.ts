@@ -21,7 +21,7 @@ test('another key, organization, question, recipient or number is another link',
     { ...asked, questionId: 'q_2' },
     { ...asked, recipient: 'bob@example.com' },
     { ...asked, n: 1 },
-    // Parts that would be the same text in a row.
+    // Parts that would be the same text when joined.
     { ...asked, questionId: 'q_1ada', recipient: '@example.com' },
   ];
   const urls = [

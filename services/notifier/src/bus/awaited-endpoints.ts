@@ -1,5 +1,5 @@
-// Events whose organization's endpoints are unknown wait here for the registry's answer, so that a registry that is slow
-// or unavailable delays the events of these organizations and no others.
+// Holds events while the endpoints of their organization are unknown, until the registry replies, so that a slow or
+// unavailable registry delays only the events of these organizations.
 import type { Clock } from '@methods/base/clock';
 import { isId, type OrgId } from '@methods/base/ids';
 import type { EventMessage } from '@methods/bus/event-consumer';
@@ -19,12 +19,12 @@ export interface ReadyEvent {
   readonly targets: Targets;
 }
 
-/** A part of the events that the bus hands out before it waits for some of them, also for several notifiers. */
+/** A part of the events that the bus delivers before it waits for acknowledgements, even with several notifiers. */
 const HELD_MAX = 256;
 const HELD_BYTES_MAX = 4 << 20;
-/** A registry that is well has replied by then. */
+/** A healthy registry has replied by then. */
 const REPLIES_WITHIN_MS = 500;
-/** Events without room, until then. */
+/** The delay of events for which there is no room. */
 const ROOM_COMES_MS = 250;
 
 interface Held {
@@ -39,7 +39,7 @@ export class AwaitedEndpoints {
 
   constructor(
     private readonly options: {
-      /** At once where they are known; rejects when the registry cannot be asked. */
+      /** Returns known endpoints at once; rejects when the registry is unavailable. */
       readonly endpoints: (orgId: OrgId) => Targets | Promise<Targets>;
       readonly onKnown: (events: readonly ReadyEvent[]) => void;
       readonly clock: Clock;
@@ -48,7 +48,9 @@ export class AwaitedEndpoints {
     },
   ) {}
 
-  /** Those whose endpoints are known, in their order. `onKnown` gets the others, or they come again. */
+  /**
+   * Returns the events whose endpoints are known, in order. The others go to `onKnown` later, or are delivered again.
+   */
   take(messages: readonly IncomingEvent[]): ReadyEvent[] {
     return messages.flatMap((message): ReadyEvent[] => {
       const orgId = orgOfEvent(message.subject);
@@ -68,7 +70,7 @@ export class AwaitedEndpoints {
     });
   }
 
-  /** Events that wait come again, to another node. */
+  /** Waiting events are delivered again, to another node. */
   stop(): void {
     this.held.clear();
   }
@@ -76,8 +78,8 @@ export class AwaitedEndpoints {
   private hold(message: IncomingEvent, { askedMs, messages }: Held): void {
     const { length } = message.data;
     if (this.count >= HELD_MAX || this.bytes + length > HELD_BYTES_MAX) {
-      // Not confirmed, so the scheduler sends it again. The bus counts an event that it is to bring again as handed out:
-      // a silent registry would use up that number.
+      // Not confirmed, so the scheduler sends it again. The bus counts an event due for redelivery as in flight: a
+      // silent registry would use up that number.
       if (this.options.clock.monotonicMs() - askedMs > REPLIES_WITHIN_MS) message.ack();
       else message.nak(ROOM_COMES_MS);
       return;

@@ -26,7 +26,7 @@ const whole = {
   createdAtMs: 5,
 };
 
-test('an event comes through with what its kind carries', () => {
+test('an event is decoded with the content of its kind', () => {
   const decoded = decodeRunEvent(encode(whole));
   const { outboxId, event: _, resultJson: __, followsSeq, followsAtMs, ...facts } = whole;
   assert.deepEqual(decoded, {
@@ -42,7 +42,7 @@ test('an event comes through with what its kind carries', () => {
   });
 });
 
-test('a question comes through whole', () => {
+test('a question is decoded completely', () => {
   const question = {
     id: 'q_1' as const,
     step: 's',
@@ -82,7 +82,7 @@ test('an event of a question is passed on by the release before, and any other a
   assert.deepEqual([ended.event, ended.outboxId, 'closed' in ended], ['question.closed', 'box_1', false]);
 });
 
-test('a question that was assigned names who gets it and who gave it', () => {
+test('an assignment names the person who gets the question and the one who assigned it', () => {
   const question = { id: 'q_1' as const, step: 's', prompt: 'p', delegations: [{ to: { email: 'ben@example.com' } }] };
   const assigned = { to: { linkRecipient: 'ben@example.com' }, by: { name: '', email: 'ann@example.com' } };
   const decoded = decodeRunEvent(encode({ ...whole, event: 'question.assigned', question, assigned }));
@@ -92,7 +92,7 @@ test('a question that was assigned names who gets it and who gave it', () => {
   assert.deepEqual(decoded.event.change.question.delegates, [ben]);
 });
 
-test('an event that can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
+test('an event that can never be delivered is refused with a reason and, if readable, its outbox id', () => {
   const refused: readonly (readonly [object, string])[] = [
     [{ outboxId: '' }, 'no outbox id'],
     [{ orgId: 'org_1' as const }, 'malformed organization id'],

@@ -1,5 +1,5 @@
-// From the bus's bytes to an event of ours. An event that can never be delivered is detected here, so that it is
-// refused by itself and cannot delay a batch.
+// Decodes an event from the bus's bytes. An event that can never be delivered is detected here, so that it is refused
+// by itself and does not delay a batch.
 import { isId } from '@methods/base/ids';
 import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { type Actor, Answerer, type Question as QuestionMessage } from '@methods/proto/run/v1/run_pb';
@@ -8,7 +8,7 @@ import type { ClosedQuestion, Person, Question, RunChange, RunEvent } from '../d
 
 export type DecodedEvent =
   | { readonly ok: true; readonly outboxId: string; readonly event: RunEvent }
-  /** `outboxId` is empty when not even that can be read. `fault` holds no content. */
+  /** `outboxId` is empty when even that cannot be read. `fault` holds no content. */
   | { readonly ok: false; readonly outboxId: string; readonly fault: string };
 
 const decode = decoder(RunEventSchema);
@@ -39,7 +39,7 @@ function faultOf(message: RunEventMessage): string | null {
   if (!isId('run', message.runId)) return 'malformed run id';
   if (message.seq === 0) return 'no seq';
   if (message.webhookUrl.length > URL_LENGTH_MAX) return 'webhook URL too long';
-  // Postgres keeps no NUL in a text.
+  // Postgres text cannot hold NUL.
   if (message.webhookUrl.includes('\u0000') || message.keyId.includes('\u0000')) return 'NUL in a text';
   if (!Number.isFinite(message.createdAtMs) || Math.abs(message.createdAtMs) > 8.64e15) return 'impossible time';
   return null;
@@ -105,7 +105,7 @@ function questionOf(question: QuestionMessage): Question {
   };
 }
 
-/** Null: a program, or no one that is known. The recipient of a link is the person with its address. */
+/** Null: a program, or an unknown person. The recipient of a link is the person with its address. */
 function personOf(actor: Actor | undefined): Person | null {
   const userId = actor !== undefined && isId('usr', actor.personId) ? actor.personId : '';
   const email =

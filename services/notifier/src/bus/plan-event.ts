@@ -1,4 +1,4 @@
-// Plans all that an event leads to: webhooks, messages of chats, mail, and whether its question is open.
+// Plans everything that an event causes: webhooks, messages to chats, mail, and whether its question is open.
 import { newId, type QuestionId } from '@methods/base/ids';
 import type { EndpointTarget } from '../delivery/endpoint-target.ts';
 import { planDeliveries } from '../delivery/plan-delivery.ts';

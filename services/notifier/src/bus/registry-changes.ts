@@ -1,5 +1,5 @@
-// Receives over the bus that an organization's settings, endpoints or one of its members have changed. Without a
-// bus, what is cached of them expires by age.
+// Receives changes of an organization's settings, endpoints and members over the bus. Without a bus, cached entries
+// expire by age.
 import type { OrgId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
@@ -9,7 +9,7 @@ import { decoder } from '@methods/rpc/message-codec';
 export interface RegistryChangeListener {
   onSettingsChanged(orgId: OrgId): void;
   onEndpointsChanged(orgId: OrgId): void;
-  /** `id` is the member's. */
+  /** `id`: the member's id. */
   onMemberChanged(orgId: OrgId, id: string): void;
   /** Changes emitted while the bus was unavailable are lost. */
   onMissed(): void;
@@ -17,7 +17,7 @@ export interface RegistryChangeListener {
 
 const decode = decoder(RegistryChangedSchema);
 
-/** Before the bus starts. */
+/** Called before the bus starts. */
 export function followRegistry(bus: Pick<Bus, 'subscribe' | 'onConnected'>, listener: RegistryChangeListener): void {
   bus.subscribe(registryChanges, (messages) => {
     for (const { data } of messages) {

@@ -4,9 +4,9 @@ import { Bus } from '@methods/bus/connection';
 import { inject, injectable } from 'tsyringe';
 import { RunEventIntake } from './run-event-intake.ts';
 
-/** Name of the shared consumer. Changing it makes a new one that reads all stored events again. */
+/** Name of the shared consumer. A new name creates a consumer that reads all stored events again. */
 const DURABLE = 'notifier';
-/** Of all notifiers together; bounds what waits in memory. */
+/** For all notifiers together; bounds the events that wait in memory. */
 const EVENTS_IN_FLIGHT_MAX = 1_024;
 
 @injectable()

@@ -51,10 +51,10 @@ function intake(
   return { taking, fates, confirmed, take: (events: readonly Event[]) => taking.take(events.map(message)) };
 }
 
-/** Before Postgres's first day: it decodes well, and no statement stores it. */
+/** Before Postgres's first day: it decodes, but no statement can store it. */
 const impossible = () => succeeded(URL_OF_ALL, { createdAtMs: -8e15 });
 
-test('an event that Postgres refuses is not stored, and takes no other one with it', async () => {
+test('an event that Postgres refuses is not stored, and the others are', async () => {
   const { take, fates } = intake();
   const orgId = newId('org');
   const good = Array.from({ length: 100 }, () => succeeded(URL_OF_ALL, { orgId }));
@@ -66,7 +66,7 @@ test('an event that Postgres refuses is not stored, and takes no other one with 
   assert.equal(row?.count, 100);
 });
 
-test('an organization whose endpoints are unknown delays its own events only, and no more of them than have room', async () => {
+test('an organization whose endpoints are unknown delays only its own events, and only as many as fit', async () => {
   const stored: (string | undefined)[] = [];
   const [slow, other] = [newId('org'), newId('org')];
   let answer = (_targets: readonly never[]) => {};
@@ -96,7 +96,7 @@ test('an organization whose endpoints are unknown delays its own events only, an
   await until('there is room again', () => fates.acked === 278);
 });
 
-test('events of an organization come again when its endpoints cannot be asked for', async () => {
+test('events of an organization are redelivered when the registry is unavailable for its endpoints', async () => {
   const { take, fates, confirmed } = intake(undefined, systemClock, async () => Promise.reject(new Error('down')));
   take([succeeded(URL_OF_ALL), succeeded(URL_OF_ALL)]);
   await until('both are refused', () => fates.refused === 2);
@@ -112,7 +112,7 @@ test('an event on the subject of another organization is refused', async () => {
   await until('it is confirmed', () => confirmed.includes(event.outboxId ?? ''));
 });
 
-test('an event of which no body can be made is confirmed, and the next one is stored', async () => {
+test('an event without a possible body is confirmed, and the next one is stored', async () => {
   const { take, fates } = intake();
   const question = { id: 'q_1', step: 'a', prompt: 'Well?', deadlineAtMs: 1e300 } as never;
   take([succeeded(URL_OF_ALL, { event: 'needs_input', question })]);
@@ -205,7 +205,7 @@ test('an organization has a bounded number of events handed back to the bus', as
   await until('the other one is back', () => fates.refused === 129);
 });
 
-test('events that come one by one are stored together, those after a pause at once', async () => {
+test('events that arrive one by one are stored together, those after a pause at once', async () => {
   const clock = { nowMs: 0, timers: new Set<() => void>() };
   const sizes: number[] = [];
   const { take, fates } = intake(

@@ -1,5 +1,6 @@
-// Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus. The order
-// is the guarantee: nothing is confirmed before it is durable, and a crash in between means it comes again.
+// Takes run events off the bus: stores those that a webhook takes, confirms them to the scheduler, then to the bus.
+// This order is the guarantee: nothing is confirmed before it is durable, and after a crash in between the event is
+// delivered again.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -18,42 +19,42 @@ import { planEvent } from './plan-event.ts';
 import { HandedBack, WaitingEvents } from './waiting-events.ts';
 
 export interface RunEventIntakeOptions {
-  /** All or nothing; durable when it resolves. What is known is ignored. */
+  /** Stores all or nothing; durable when it resolves. Known events are ignored. */
   readonly store: (planned: readonly PlannedEvent[]) => Promise<void>;
   /** Whether people are asked by mail. */
   readonly mails: boolean;
-  /** Endpoints of an organization, at once where they are known; rejects when the registry cannot be asked. */
+  /** Returns the endpoints of an organization, at once if they are known; rejects when the registry is unavailable. */
   readonly endpoints: (orgId: OrgId) => readonly EndpointTarget[] | Promise<readonly EndpointTarget[]>;
-  /** Names of those that are stored. */
+  /** Returns the names of those that are stored. */
   readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
   readonly clock: Clock;
-  /** Core publish; false when NATS is unavailable: then the scheduler sends the events again. */
+  /** Publishes on core NATS; false when NATS is unavailable: then the scheduler sends the events again. */
   readonly publish: (subject: string, bytes: Uint8Array) => boolean;
-  /** Something was stored that may be due. */
+  /** Deliveries were stored that may be due. */
   readonly onStored: () => void;
   readonly logger: Logger;
 }
 
 /**
- * Events in one statement and one confirmation: well below the largest message the bus takes. Their bodies are made in
- * one go, so their bytes count too.
+ * Events in one statement and one confirmation: well below the largest message of the bus. Their bodies are built
+ * together, so their bytes are bounded too.
  */
 const BATCH_MAX = 256;
 const BATCH_BYTES_MAX = 2 << 20;
 /**
- * From the beginning of one statement to that of the next: its commit, and what follows from it in the scheduler, cost
- * the database more than its rows. This many events, or half of a statement's bytes, do not wait.
+ * The pause between the beginnings of two statements: a commit, and what follows from it in the scheduler, cost the
+ * database more than its rows. This many events, or half of a statement's bytes, do not wait.
  */
 const COMPANY_MS = 100;
 const COMPANY = 64;
 /** Events for which there is no room yet. */
 const ROOM_COMES_MS = 500;
-/** Events whose storing failed; the scheduler would send them again after 5 s. */
+/** For events that could not be stored; the scheduler would send them again after 5 s. */
 const COMES_AGAIN_MS = 2_000;
-/** An event whose earlier one another node is storing right now, or whose earlier one was lost and will be repeated. */
+/** For an event whose earlier one is just being stored by another node, or was lost and will be repeated. */
 const EARLIER_COMES_MS = 250;
 
-/** An event and what it leads to. */
+/** An event and its consequences. */
 interface Planned extends PlannedEvent {
   readonly outboxId: string;
 }
@@ -76,7 +77,7 @@ export class RunEventIntake implements Stoppable {
     this.awaited = new AwaitedEndpoints({ endpoints, onKnown, clock, logger, comesAgainMs: COMES_AGAIN_MS });
   }
 
-  /** Returns at once. Events that come while a statement is under way gather for the next, in their order. */
+  /** Returns at once. Events that arrive during a statement are collected for the next one, in order. */
   take(messages: readonly IncomingEvent[]): void {
     const ready = this.awaited.take(messages);
     if (ready.length > 0) this.add(ready);
@@ -94,7 +95,7 @@ export class RunEventIntake implements Stoppable {
     while (!this.waiting.hasRoom) await new Promise<void>((resolve) => this.onRoom.push(resolve));
   }
 
-  /** Resolves when nothing is under way; events that still wait come again, to another node. */
+  /** Resolves when no statement is in flight; waiting events are delivered again, to another node. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.awaited.stop();
@@ -109,7 +110,7 @@ export class RunEventIntake implements Stoppable {
     this.storing = new Promise((resolve) => {
       done = resolve;
     });
-    // One statement at a time: two at once could make a run's later event durable, and sent, before the earlier.
+    // One statement at a time: two at once could store, and send, a run's later event before the earlier one.
     for (;;) {
       await this.company();
       if (this.waiting.length === 0) break;
@@ -122,7 +123,7 @@ export class RunEventIntake implements Stoppable {
     done();
   }
 
-  /** Resolves at once when the last statement began a while ago. */
+  /** Resolves at once if the last statement began long enough ago. */
   private async company(): Promise<void> {
     const { clock } = this.options;
     const waitMs = this.begunMs + COMPANY_MS - clock.monotonicMs();
@@ -179,8 +180,8 @@ export class RunEventIntake implements Stoppable {
   }
 
   /**
-   * In their order, as many in one statement as it takes. `stored` gets those that need not come again. Returns
-   * the number of deliveries.
+   * Stores events in order, as many in one statement as fit. `stored` gets those that need no redelivery. Returns the
+   * number of deliveries.
    */
   private async storeAllOf(
     heard: readonly DecodedEvent[],
@@ -215,7 +216,8 @@ export class RunEventIntake implements Stoppable {
   }
 
   /**
-   * Null: it comes again. A malformed event stays malformed: it is confirmed and logged, or it would come again forever.
+   * Null: it is delivered again. A malformed event stays malformed, so it is confirmed and logged; otherwise it would
+   * return forever.
    */
   private plan(
     decoded: DecodedEvent,
@@ -237,7 +239,7 @@ export class RunEventIntake implements Stoppable {
     }
   }
 
-  /** Names of the events whose run has an earlier one that is not stored yet. */
+  /** Returns the names of the events whose run has an earlier one that is not stored yet. */
   private async early(
     events: readonly RunEvent[],
     endpoints: ReadonlyMap<OrgId, readonly EndpointTarget[]>,
@@ -260,7 +262,7 @@ export class RunEventIntake implements Stoppable {
   }
 }
 
-/** The endpoints of its subject's organization would be those of another one. */
+/** An event for another organization than its subject's would use the wrong endpoints. */
 function decodedOf({ message, orgId }: ReadyEvent): DecodedEvent {
   const decoded = decodeRunEvent(message.data);
   if (!decoded.ok || decoded.event.orgId === orgId) return decoded;

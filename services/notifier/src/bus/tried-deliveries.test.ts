@@ -32,7 +32,7 @@ function published(records: readonly TryRecord[]) {
   return sent;
 }
 
-test('each organization gets its own tries, and none that sent nothing', () => {
+test('each organization gets its own tries, and none for which nothing was sent', () => {
   const [a, b, unsent, again] = [tried('org_a', 500), tried('org_b', 0), tried('org_a', null), tried('org_a', 204)];
   assert.deepEqual(published([a, b, unsent, again]), [
     { subject: deliveryTried('org_a'), ids: [a.delivery.deliveryId, again.delivery.deliveryId], statuses: [500, 204] },
@@ -40,7 +40,7 @@ test('each organization gets its own tries, and none that sent nothing', () => {
   ]);
 });
 
-test('many tries are several messages, each well below what the bus takes', () => {
+test("many tries become several messages, each well below the bus's limit", () => {
   const sent = published(Array.from({ length: 600 }, () => tried('org_a', 200)));
   assert.deepEqual(
     sent.map(({ ids }) => ids.length),

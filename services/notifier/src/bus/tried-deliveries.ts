@@ -1,5 +1,5 @@
-// Reports tries that were recorded to gateways, so that pages of an organization's deliveries are up to date. Lost without
-// NATS and without a gateway that follows: the rows are the truth.
+// Reports recorded tries to gateways, so that pages of an organization's deliveries are up to date. They are lost
+// without NATS and without a following gateway: the rows are the truth.
 import type { OrgId } from '@methods/base/ids';
 import { deliveryTried } from '@methods/bus/subjects';
 import { DeliveriesTriedSchema } from '@methods/proto/event/v1/event_pb';
@@ -11,7 +11,7 @@ const DELIVERIES_MAX = 256;
 
 const encode = encoder(DeliveriesTriedSchema);
 
-/** `recorded` are those whose result was kept; a delivery that nothing was sent of is left out. */
+/** `recorded`: those whose result was stored; a delivery for which nothing was sent is omitted. */
 export function publishTries(
   recorded: readonly TryRecord[],
   publish: (subject: string, bytes: Uint8Array) => boolean,

@@ -1,5 +1,5 @@
-// Where the button of a chat's message leads. Anyone who sees the message may follow it: a question without rules about
-// people is answered by a link of its own, in the name of the endpoint, and one with such rules begins with sign-in.
+// Returns where the button of a chat's message leads. Anyone who sees the message may use it: a question without rules
+// about people is answered by a separate link, in the name of the endpoint; one with such rules requires sign-in.
 import type { Clock } from '@methods/base/clock';
 import type { QuestionId } from '@methods/base/ids';
 import { type LinkSettings, linkExpiresAtMs, makeLink, type NewLink } from '../answer-link/answer-link.ts';
@@ -8,7 +8,7 @@ import type { ClaimedDelivery } from '../delivery/delivery.ts';
 export interface AnswerAddressParts {
   /** Null: there are no answer links. */
   readonly links: LinkSettings | null;
-  /** Durable when it resolves; a known link stays. */
+  /** Durable when it resolves; a known link is kept. */
   readonly storeLink: (link: NewLink) => Promise<void>;
   readonly clock: Clock;
 }
@@ -28,7 +28,7 @@ export async function answerAddress(
   const { people_only: peopleOnly, question } = JSON.parse(body.toString('utf8')) as AskingBody;
   if (links === null || question === undefined) return null;
   const { id: questionId, deadline_at: deadline } = question;
-  // The page of the question asks the reader to sign in.
+  // The page of the question requires sign-in.
   if (peopleOnly) return `${links.publicUrl}/questions/${encodeURIComponent(questionId)}`;
   const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: endpointName, n: 0 });
   const expiresAtMs = linkExpiresAtMs(deadline === null ? 0 : Date.parse(deadline), clock.wallMs());

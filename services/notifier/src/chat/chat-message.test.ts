@@ -29,7 +29,7 @@ const texts = (value: unknown): string[] => {
   );
 };
 
-test('Slack gets blocks with the question, what it shows, its deadline and a button', () => {
+test('Slack gets blocks with the question, its values, its deadline and a button', () => {
   const { blocks, text } = message('slack', { question: question() });
   assert.equal(text, 'A question waits for an answer: Approve?');
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('Teams gets an adaptive card with the same, and the button opens the answer
   );
 });
 
-test('nothing a caller wrote becomes a mention, a link or a format in Slack', () => {
+test('caller text never becomes a mention, a link or formatting in Slack', () => {
   const { blocks, text } = message('slack', {
     question: question({ prompt: HOSTILE, details: HOSTILE, step: HOSTILE }),
   });
@@ -73,7 +73,7 @@ test('nothing a caller wrote becomes a mention, a link or a format in Slack', ()
   );
 });
 
-test('the longest texts stay below what the chats take', () => {
+test('the longest texts stay below the limits of the chats', () => {
   const long = '💥&'.repeat(3_000);
   const show = Array.from({ length: 20 }, () => ({ path: long, value: { long } }));
   const more = { method: long, question: question({ prompt: long, details: long, step: long, show }) };
@@ -89,7 +89,7 @@ test('the longest texts stay below what the chats take', () => {
   }
 });
 
-test('an end has no button, a failure says why, and a question without a page has none either', () => {
+test('an end has no button, a failure gives its reason, and a question without a page has no button either', () => {
   const failed = message('slack', { event: 'failed', error: { code: 'step_failed', message: 'It broke', step: 'a' } });
   assert.ok(texts(failed.blocks).includes('It broke'));
   assert.ok(failed.blocks.every(({ type }: { type: string }) => type !== 'actions'));
@@ -106,7 +106,7 @@ test('an end has no button, a failure says why, and a question without a page ha
   );
 });
 
-test('an event without its content still makes a message', () => {
+test('an event without its content still becomes a message', () => {
   const light = { step: 'approve', prompt: 'Approve?', deadline_at: null };
   for (const format of ['slack', 'teams'] as const) {
     assert.ok(JSON.stringify(message(format, { content_left_out: true, question: light })).includes('Approve?'));

@@ -1,14 +1,14 @@
-// The message of a delivery to a chat, in the form of Slack or of Teams, made at each try: its link is a secret, which
+// Builds the message of a delivery to a chat, in the format of Slack or Teams, at each try: its link is a secret that
 // no stored body holds.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EndpointFormat } from '../delivery/endpoint-target.ts';
 import type { ChatContext } from './chat-context.ts';
 import { type ChatNotice, chatNotice } from './chat-notice.ts';
 
-/** Of a block's text. */
+/** For a block's text. */
 const TEXT_MAX = 3_000;
 
-/** A notice as Slack's incoming webhooks take it: blocks, and a plain text for notifications. */
+/** Formats a notice for Slack's incoming webhooks: blocks, and a plain text for notifications. */
 function slackMessage({ title, text, details, facts, button }: ChatNotice) {
   const first = text === '' ? title : `${title}: ${text}`;
   return {
@@ -39,14 +39,14 @@ function mrkdwn(text: string) {
 }
 
 /**
- * Shown as it is: the signs of its format get an invisible character before them, which keeps them from pairing. Not a
- * `_` within a word, which means nothing: an id that is copied from the message stays one.
+ * Shows text unchanged: an invisible character before each formatting sign keeps the signs from pairing. A `_` within a
+ * word has no meaning and is left, so that a copied id stays valid.
  */
 function literal(text: string): string {
   return escaped(text).replace(/[*~`]|(?<![a-z0-9])_|_(?![a-z0-9])|^(?:&gt;|>)/gim, (sign) => `\u200b${sign}`);
 }
 
-/** Slack reads only these three: they would begin links, mentions and commands. */
+/** Slack interprets only these three: they would begin links, mentions and commands. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -62,11 +62,11 @@ const MESSAGES = { slack: slackMessage, teams: teamsMessage } as const;
 
 export interface ChatMessage {
   readonly body: Buffer;
-  /** What a chat may repeat in its answer, and no one else may see. */
+  /** Parts that a chat may repeat in its answer, and that no one else may see. */
   readonly secrets: readonly string[];
 }
 
-/** `answerUrl`: where the delivery's question is answered; null: there is none. */
+/** `answerUrl`: where the delivery's question is answered; null: nowhere. */
 export function chatMessage(
   { body }: Pick<ClaimedDelivery, 'body'>,
   format: ChatFormat,
@@ -82,8 +82,8 @@ export function chatMessage(
 }
 
 /**
- * A notice as the webhooks of Teams workflows take it: an adaptive card. Texts are runs of a rich text, which unlike text
- * blocks and facts know no Markdown, so nothing in them needs escaping.
+ * Formats a notice for the webhooks of Teams workflows: an adaptive card. Its texts are runs of a rich text, which
+ * unlike text blocks and facts have no Markdown, so nothing needs escaping.
  */
 function teamsMessage({ title, text, details, facts, button }: ChatNotice) {
   const content = {

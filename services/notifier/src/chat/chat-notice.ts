@@ -1,5 +1,5 @@
-// What a chat is notified of: the stored body of an event in a few short texts, for any chat. Everything a caller has
-// written is cut here and escaped by the chat's format.
+// The content of a chat message: the stored body of an event in a few short texts, for any chat. Caller text is cut
+// here and escaped by the chat's format.
 
 import { zonedTime } from '@methods/base/zoned-time';
 import type { EventName } from '../delivery/run-event.ts';
@@ -7,7 +7,7 @@ import type { ChatContext } from './chat-context.ts';
 
 export interface ChatNotice {
   readonly title: string;
-  /** The question, or why the run failed. Empty: there is nothing more to say. */
+  /** The question, or why the run failed. Empty: there is nothing to add. */
   readonly text: string;
   readonly details: string;
   readonly facts: readonly { readonly name: string; readonly value: string }[];
@@ -84,7 +84,7 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Without control characters and those that turn the direction of the text after them. */
+/** Removes control characters and those that reverse the direction of text. */
 function cut(text: string, max: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   const plain = text.slice(0, max * 4).replace(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, ' ');

@@ -1,9 +1,9 @@
-// Keeps what a chat may repeat of a request out of what is stored of its answer.
+// Removes the parts of a request that a chat may repeat from the stored answer.
 
-/** A shorter beginning of a secret says nothing about it. */
+/** A shorter prefix of a secret reveals nothing about it. */
 const BEGINNING_MIN = 6;
 
-/** Without the secrets, and without the beginning of one that the end of the text has cut. */
+/** Removes the secrets, and a prefix of one that the end of the text has cut. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
   for (const secret of secrets) shown = shown.replaceAll(secret, '…');
@@ -14,7 +14,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return shown;
 }
 
-/** How much of the secret is at the end of the text. */
+/** Returns how many characters of the secret are at the end of the text. */
 function cutSecret(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= BEGINNING_MIN; length--) {
     if (text.endsWith(secret.slice(0, length))) return length;

@@ -1,7 +1,10 @@
 // A delivery: one event of one run on its way to one URL, and the outcome of each try.
 import type { DeliveryId, EndpointId, KeyId, OrgId, RunId } from '@methods/base/ids';
 
-/** pending ends in one of the others: a 2xx, no try left, or a 410, also where its endpoint is gone or paused. */
+/**
+ * pending ends in one of the others: after a 2xx, without a try left, or after a 410 or when the endpoint is gone or
+ * paused.
+ */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export type EndStatus = Exclude<DeliveryStatus, 'pending'>;
@@ -11,28 +14,28 @@ export const DELIVERY_KINDS = ['webhook', 'endpoint', 'slack', 'teams', 'mail'] 
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 /**
- * Tries that a mail's row begins with: first tries of one target go out in the order of a run, and neither a mail nor a
- * webhook waits for another's.
+ * The count of tries in a new mail's row. First tries to one target follow the order of a run, and neither mails nor
+ * webhooks wait for each other's.
  */
 export const MAIL_TRIES_BEFORE = 1;
 
-/** Tries that were made. */
+/** Returns the number of tries made. */
 export function triesOf({ kind, tries }: { readonly kind: DeliveryKind; readonly tries: number }): number {
   return kind === 'mail' ? tries - MAIL_TRIES_BEFORE : tries;
 }
 
-/** A new delivery of an event; `body` is sent byte for byte at every try, or is what a chat's message is made of. */
+/** A new delivery of an event. Every try sends `body` byte for byte, or builds a chat's message from it. */
 export interface PlannedDelivery {
   readonly orgId: OrgId;
   readonly deliveryId: DeliveryId;
   readonly runId: RunId;
   readonly seq: number;
-  /** Empty for an endpoint, which is asked for it at each try. */
+  /** Empty for an endpoint, whose URL is requested at each try. */
   readonly url: string;
-  /** Empty: to the run's own URL. */
+  /** Empty: the delivery goes to the run's own URL. */
   readonly endpointId: EndpointId | '';
   readonly kind: DeliveryKind;
-  /** Name or address in the URL; the bound on sends to one host counts by it. Empty when the URL cannot be read. */
+  /** The name or address in the URL, by which sends to one host are bounded. Empty when the URL cannot be parsed. */
   readonly host: string;
   readonly event: string;
   readonly keyId: KeyId | '';
@@ -44,18 +47,18 @@ export interface PlannedDelivery {
 
 /** A delivery that only this node may try until its claim lapses. */
 export interface ClaimedDelivery extends Omit<PlannedDelivery, 'createdAtMs' | 'dueInMs'> {
-  /** Random, new at each claim; a result is kept only under the claim it was made with. */
+  /** Random and new for each claim; a result is stored only under the claim of its try. */
   readonly claim: string;
   /** Tries before this one, as `triesOf` counts them. */
   readonly tries: number;
-  /** Set when an ended delivery is sent again by hand: the state it falls back to when that fails. */
+  /** Set when an ended delivery is sent again by hand: the state to restore if that fails. */
   readonly resentFrom: EndStatus | null;
 }
 
 export interface DeliveryTry {
   readonly startedAtMs: number;
   readonly durationMs: number;
-  /** 0: no answer came; then `error` says why. */
+  /** 0: no answer arrived; `error` says why. */
   readonly httpStatus: number;
   readonly error: string;
   /** The answer's first KiB. */
@@ -75,7 +78,7 @@ export interface DeliveryRecord {
   readonly createdAtMs: number;
   /** 0 once it ended. */
   readonly nextTryAtMs: number;
-  /** Also those that are not listed. */
+  /** Counts also the tries that are not listed. */
   readonly triesCount: number;
   /** Newest last. */
   readonly tries: readonly DeliveryTry[];

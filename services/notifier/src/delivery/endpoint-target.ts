@@ -1,4 +1,4 @@
-// An organization's endpoint as this service sees it: where it leads, what it takes, and what signs.
+// An organization's endpoint as this service sees it: its target, its events, and its secrets.
 import type { EndpointId } from '@methods/base/ids';
 import type { DeliveryKind } from './delivery.ts';
 import type { EventName } from './run-event.ts';
@@ -15,18 +15,18 @@ export interface EndpointTarget {
   /** Empty for a chat. */
   readonly secret: string;
   readonly earlier: readonly { readonly secret: string; readonly untilMs: number }[];
-  /** When it was made, resumed, or took other events. */
+  /** When it was created or resumed, or its events were changed. */
   readonly changedAtMs: number;
 }
 
-/** Schedulers and this service learn of a new endpoint within half a minute. */
+/** Schedulers and this service know of a new endpoint within half a minute. */
 const KNOWN_AFTER_MS = 60_000;
 
 export function takes({ paused, events }: EndpointTarget, event: EventName): boolean {
   return !paused && events.includes(event);
 }
 
-/** Whether it surely took that event at the time. */
+/** Reports whether the endpoint certainly took that event at the time. */
 export function tookThen(target: EndpointTarget, event: EventName, atMs: number): boolean {
   return takes(target, event) && target.changedAtMs + KNOWN_AFTER_MS < atMs;
 }

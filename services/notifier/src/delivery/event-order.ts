@@ -1,23 +1,23 @@
-// Which events came before an earlier one of their run: webhooks of a run are first sent in its order, even if the bus
-// lost an event or another notifier took the earlier one.
+// Tracks which events precede others of their run: webhooks of a run are first sent in its order, even if the bus lost
+// an event or another notifier took the earlier one.
 
 import { type EndpointTarget, takes, tookThen } from './endpoint-target.ts';
 import { chooseAnswerer } from './plan-delivery.ts';
 import { isDelivered, type RunEvent } from './run-event.ts';
 
-/** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */
+/** The earlier event is redelivered within seconds. One that never arrives delays the later one at most this long. */
 const HELD_MAX_MS = 900_000;
-/** Stored deliveries are kept for a day at least: of older ones nothing is known. */
+/** Stored deliveries are kept for a day at least; about older ones nothing is known. */
 const KEPT_MS = 12 * 3_600_000;
 
-/** A unique name of an event. */
+/** Returns a unique name of an event. */
 export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId' | 'seq'>): string {
   return `${orgId}.${runId}.${seq}`;
 }
 
 /**
- * Whether what this one leads to may only be stored after its earlier event: the run's own URL got that one too, or an
- * endpoint that takes this one did.
+ * Reports whether the deliveries of this event may only be stored after its earlier event: the run's own URL got that
+ * one too, or an endpoint that takes this one did.
  */
 export function keepsOrder(event: RunEvent, endpoints: readonly EndpointTarget[]): boolean {
   if (event.follows === null || !isDelivered(event)) return false;
@@ -26,13 +26,13 @@ export function keepsOrder(event: RunEvent, endpoints: readonly EndpointTarget[]
   return endpoints.some((target) => takes(target, change.event) && tookThen(target, 'needs_input', follows.atMs));
 }
 
-/** The event that must be stored before this one; null when there is none to wait for. */
+/** Returns the event that must be stored before this one; null when there is none. */
 export function earlierEvent({ orgId, runId, follows, createdAtMs }: RunEvent, nowMs: number) {
   if (follows === null || nowMs - createdAtMs > HELD_MAX_MS || nowMs - follows.atMs > KEPT_MS) return null;
   return { orgId, runId, seq: follows.seq };
 }
 
-/** Names of the `ordered` events that arrive too early; `stored` names those stored before this batch. */
+/** Returns the names of the `ordered` events that arrive too early; `stored` names those stored before this batch. */
 export function tooEarly(
   events: readonly RunEvent[],
   ordered: ReadonlySet<RunEvent>,

@@ -1,4 +1,4 @@
-// Chooses who is notified of an event, and plans its deliveries: to the run's own URL, and to the endpoints of its
+// Chooses the receivers of an event and plans its deliveries: to the run's own URL, and to the endpoints of its
 // organization that take it.
 import type { DeliveryId } from '@methods/base/ids';
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
@@ -14,12 +14,14 @@ import {
 } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
-/** Of an endpoint; an organization has many, and each gets a body of its own. Beyond it the content is left out. */
+/**
+ * For an endpoint: an organization has many, and each gets a separate body. In a larger body the content is left out.
+ */
 const ENDPOINT_BODY_BYTES_MAX = 128 << 10;
-/** Of texts in a body without its content. */
+/** For texts in a body without its content. */
 const TEXT_CHARACTERS_MAX = 1_000;
 
-/** `newId` makes new ids; when the same event was stored before, the stored rows and their ids stay. */
+/** `newId` creates ids; if the same event was stored before, the stored rows and their ids stay. */
 export function planDeliveries(
   event: RunEvent,
   endpoints: readonly EndpointTarget[],
@@ -46,7 +48,7 @@ function ownDelivery(event: DeliveredEvent, deliveryId: DeliveryId): PlannedDeli
 function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
   const { change } = event;
   const isForPeople = 'question' in change && change.question.rules?.forPeople === true;
-  // Only chats have the button of an answer.
+  // Only chats have an answer button.
   const more = isForPeople && target.format !== 'webhook' ? [['people_only', 'true'] as const] : [];
   const whole = webhookBody(event, deliveryId, more);
   const fits = whole.length <= ENDPOINT_BODY_BYTES_MAX;
@@ -86,7 +88,7 @@ function lightChange(change: DeliveredChange): DeliveredChange {
 
 /**
  * A URL that cannot be parsed, or whose host is too long for the index, is stored anyway: its tries fail where the
- * operator can see it.
+ * operator sees it.
  */
 function hostOf(url: string): string {
   try {
@@ -97,17 +99,15 @@ function hostOf(url: string): string {
   }
 }
 
-/**
- * Chooses who is notified of an event: the application through its webhook, the people who answer, both or neither.
- */
+/** Chooses who is notified of an event: the application through its webhook, the people who answer, both or neither. */
 interface Told {
-  /** Through the run's webhook; only endpoints of the organization are reminded. */
+  /** By the run's webhook; reminders go only to endpoints of the organization. */
   readonly application: boolean;
-  /** Only of questions that people answer: those for the team, and those that no program may answer. */
+  /** Only for questions that people answer: those for the team, and those that no program may answer. */
   readonly team: boolean;
 }
 
-/** With both a webhook and the team both are notified, and the first answer wins. */
+/** With both a webhook and the team, both are notified, and the first answer counts. */
 export function chooseAnswerer({ webhookUrl, answerBy, change }: RunEvent): Told {
   return {
     application: webhookUrl !== '' && !change.event.startsWith('question.'),
@@ -116,7 +116,7 @@ export function chooseAnswerer({ webhookUrl, answerBy, change }: RunEvent): Told
 }
 
 function isForPeople(change: RunChange & { readonly question: Question }, answerBy: RunEvent['answerBy']): boolean {
-  // It is escalated and assigned to people in any case.
+  // Escalations and assignments are always for people.
   if (change.event === 'question.escalated' || change.event === 'question.assigned') return true;
   return answerBy === 'team' || (change.question.rules?.forPeople ?? false);
 }

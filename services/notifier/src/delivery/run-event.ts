@@ -7,7 +7,7 @@ export type QuestionEvent = 'needs_input' | 'question.reminded' | 'question.esca
 export interface RunEvent {
   readonly orgId: OrgId;
   readonly runId: RunId;
-  /** The run's revision after the change; grows within a run. */
+  /** The run's revision after the change; it increases within a run. */
   readonly seq: number;
   /** Production form, wf_... */
   readonly method: ProductionId;
@@ -20,17 +20,17 @@ export interface RunEvent {
   /** 0: unknown. */
   readonly createdAtMs: number;
   readonly change: RunChange;
-  /** It was more than a message of the bus: no result, nothing that a question shows and no form. */
+  /** The event exceeded a message of the bus: it has no result, no values of a question and no form. */
   readonly contentLeftOut: boolean;
-  /** The run's event before this one; null: none, or unknown. */
+  /** The run's previous event; null: none, or unknown. */
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
   /** Absent: a program, or unknown. */
   readonly starter?: Person;
 }
 
-/** A person of a run, as far as the run knows them. */
+/** A person of a run, with the fields that the run knows. */
 export interface Person {
-  /** Empty: no member. */
+  /** Empty: not a member. */
   readonly userId: UserId | '';
   /** In lower case; empty: unknown. */
   readonly email: string;
@@ -45,17 +45,17 @@ export function isDelivered(event: RunEvent): event is DeliveredEvent {
   return name !== 'question.closed' && name !== 'question.assigned';
 }
 
-/** JSON texts are passed on unchanged: parsing them would round large numbers. */
+/** JSON texts are passed on unchanged, since parsing them would round large numbers. */
 export type RunChange = DeliveredChange | AssignedQuestion | ClosedQuestion;
 
-/** Webhooks are sent for these. */
+/** Changes that webhooks are sent for. */
 export type DeliveredChange =
   | { readonly event: QuestionEvent; readonly question: Question }
   | { readonly event: 'succeeded'; readonly resultJson: string }
   | { readonly event: 'failed'; readonly error: RunError }
   | { readonly event: 'cancelled' };
 
-/** The question is this person's from now on: another one gave it to them. */
+/** Another person assigned or delegated the question to this person. */
 export interface AssignedQuestion {
   readonly event: 'question.assigned';
   readonly question: Question;
@@ -64,7 +64,7 @@ export interface AssignedQuestion {
   readonly by: string;
 }
 
-/** The question takes no more answers. */
+/** The question accepts no more answers. */
 export interface ClosedQuestion {
   readonly event: 'question.closed';
   readonly questionId: string;
@@ -90,7 +90,7 @@ export interface Question {
   readonly rules?: QuestionRules;
 }
 
-/** What the question says of the people who answer it. */
+/** The question's rules about the people who answer it. */
 export interface QuestionRules {
   /** Addresses and roles; empty: every member. */
   readonly to: readonly string[];
@@ -99,9 +99,9 @@ export interface QuestionRules {
   readonly notStarter: boolean;
   /** No program may answer. */
   readonly forPeople: boolean;
-  /** The method's own answer counts at the deadline; else the run fails. */
+  /** At the deadline the method's own answer counts; otherwise the run fails. */
   readonly answersItself: boolean;
-  /** People whose answer counts already, where several are needed. */
+  /** People whose answer already counts, if several are needed. */
   readonly voters: readonly Person[];
 }
 

@@ -6,12 +6,12 @@ import { afterTry, DEFAULT_RETRY_MS, MAIL_RETRY_MS } from './schedule.ts';
 const half = () => 0.5;
 const first = { tries: 0, resentFrom: null };
 
-test('any 2xx delivers', () => {
+test('any 2xx is a delivery', () => {
   for (const status of [200, 201, 204, 299])
     assert.equal(afterTry(first, status, DEFAULT_RETRY_MS, half).status, 'delivered');
 });
 
-test('410 stops for good', () => {
+test('410 stops the delivery permanently', () => {
   assert.deepEqual(afterTry(first, 410, DEFAULT_RETRY_MS, half), { status: 'stopped', waitMs: 0 });
 });
 
@@ -33,7 +33,7 @@ test('five redeliveries with growing waits, then the delivery is exhausted', () 
   );
 });
 
-test('a delivery sent again by hand gets one try and falls back to how it had ended', () => {
+test('a delivery sent again by hand gets one try and falls back to its earlier end', () => {
   for (const resentFrom of ['delivered', 'exhausted', 'stopped'] as const) {
     assert.equal(afterTry({ tries: 1, resentFrom }, 500, DEFAULT_RETRY_MS, half).status, resentFrom);
     assert.equal(afterTry({ tries: 6, resentFrom }, 200, DEFAULT_RETRY_MS, half).status, 'delivered');
@@ -59,7 +59,7 @@ test('waits vary by at most a tenth, and no delivery makes more than one and fiv
   );
 });
 
-test('a mail whose server is down for a day goes out afterwards, also when its waits are the shortest', () => {
+test('a mail whose server is down for a day is sent afterwards, even with the shortest waits', () => {
   for (const chance of [0, 0.5, 1]) {
     let atMs = 0;
     let tries = 0;

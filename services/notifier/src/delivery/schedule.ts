@@ -1,15 +1,15 @@
-// Decides the state of a delivery after a try: done, stopped, again after a while, or given up.
+// Decides the state of a delivery after a try: done, stopped, to be retried after a wait, or given up.
 import type { DeliveryStatus, EndStatus } from './delivery.ts';
 
 /** Waits before the redeliveries, in ms. */
 export const DEFAULT_RETRY_MS: readonly number[] = [5_000, 30_000, 300_000, 1_800_000, 10_800_000];
 
-/** The same of mails: they grow over a day, so that one on which the SMTP server is down loses none. */
+/** The waits of mails: they grow over a day, so that a day without the SMTP server loses no mail. */
 export const MAIL_RETRY_MS: readonly number[] = [
   30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000, 43_200_000,
 ];
 
-/** Share by which a wait varies, so that the deliveries of one outage do not all come back in one instant. */
+/** The share by which a wait varies, so that the deliveries of one outage are not all retried at once. */
 const JITTER = 0.1;
 
 export interface TriedDelivery {
@@ -25,8 +25,8 @@ export interface AfterTry {
 }
 
 /**
- * 2xx delivers, 410 stops, anything else (a redirect too, or status 0 for no answer) is a failed try.
- * A delivery that was sent again by hand gets that one try and falls back to how it had ended.
+ * 2xx delivers, 410 stops, anything else (also a redirect, or status 0 for no answer) is a failed try. A delivery that
+ * was sent again by hand gets that one try and falls back to its earlier end.
  */
 export function afterTry(
   delivery: TriedDelivery,

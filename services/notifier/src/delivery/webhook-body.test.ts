@@ -36,7 +36,7 @@ const common = {
   created_at: '2026-11-02T10:20:30.004Z',
 };
 
-test('a question carries its form and its times', () => {
+test('a question has its form and its times', () => {
   const question = {
     id: 'q_1',
     step: 'approve',
@@ -118,7 +118,7 @@ test('an event whose content was too large for a message states that it is left 
   assert.equal(body.content_left_out, true);
 });
 
-test('a failure carries its error, without members that do not apply', () => {
+test('a failure has its error, without members that do not apply', () => {
   assert.deepEqual(read({ event: 'failed', error: { code: 'run_timeout', kind: '', message: 'Too long', step: '' } }), {
     event: 'failed',
     status: 'failed',

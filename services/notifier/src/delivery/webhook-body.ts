@@ -1,4 +1,4 @@
-// The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
+// The body of a webhook. It is built once, when the event is stored; every try sends and signs these bytes.
 import type { DeliveryId } from '@methods/base/ids';
 import type { DeliveredEvent, EventName, Question, RunError } from './run-event.ts';
 
@@ -83,9 +83,9 @@ function errorJson(error: RunError): string {
   ]);
 }
 
-// JSON built from texts that are already JSON, so that values pass through unread.
+// Builds JSON from texts that are already JSON, so that values pass through without being parsed.
 
-/** An object of the members whose text is given, in this order. */
+/** Returns an object with the members whose text is given, in this order. */
 function jsonObject(members: readonly (readonly [name: string, json: string | undefined])[]): string {
   const parts = members.flatMap(([name, json]) => (json === undefined ? [] : [`${JSON.stringify(name)}:${json}`]));
   return `{${parts.join(',')}}`;
@@ -101,7 +101,7 @@ function timeJson(ms: number): string {
   return ms === 0 ? 'null' : JSON.stringify(new Date(ms).toISOString());
 }
 
-/** A text that may be missing: the member is left out then. */
+/** For a text that may be missing: the member is then left out. */
 function textIfAny(text: string): string | undefined {
   return text === '' ? undefined : JSON.stringify(text);
 }

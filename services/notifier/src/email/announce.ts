@@ -1,5 +1,5 @@
-// From an event of a question to mails for its people: asks the registry who they are and stores a delivery for each, or
-// adds the question to the one mail of a person who has got many in this hour.
+// Turns an event of a question into mails for its people: asks the registry for them and stores a delivery for each, or
+// adds the question to the single mail of a person who has got many in this hour.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, ProductionId, UserId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
@@ -32,7 +32,7 @@ export interface AnnounceOptions {
     to: readonly string[],
     exceptUserId: UserId | '',
   ) => Promise<ListRecipientsResponse>;
-  /** Null: the question is closed, and nothing was stored. Mails that are stored already are left as they are. */
+  /** Null: the question is closed, and nothing was stored. Mails that are stored already are not changed. */
   readonly store: (announced: ClaimedDelivery, mails: readonly RecipientMail[]) => Promise<StoredMails | null>;
   readonly links: LinkSettings;
   readonly clock: Clock;
@@ -41,12 +41,12 @@ export interface AnnounceOptions {
   readonly logger: Logger;
 }
 
-/** Of a digest's part: a person may have many of them. */
+/** For a part of a digest: a person may have many of them. */
 const PART_PROMPT_MAX = 200;
 
 /**
- * Rejects when the registry or Postgres is unavailable; a repeat stores no mail twice. Returns what it did, for the record;
- * null: the question is closed.
+ * Rejects when the registry or Postgres is unavailable; a repeat stores no mail twice. Returns a summary for the
+ * record; null: the question is closed.
  */
 export async function announce(
   options: AnnounceOptions,

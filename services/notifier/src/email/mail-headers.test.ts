@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMailAddress, messageId } from './mail-headers.ts';
 
-test('an address names one mailbox, and nothing that could be a further header or person', () => {
+test('an address names one mailbox, and cannot contain another header or person', () => {
   for (const good of ['ada@example.com', 'a.b+c@x-y.example', "o'neil@example.co", 'jörg@exämple.at', 'a@localhost'])
     assert.ok(isMailAddress(good), good);
   const bad = [
@@ -32,7 +32,7 @@ test('an address names one mailbox, and nothing that could be a further header o
   for (const address of [...bad, ...more]) assert.equal(isMailAddress(address), false, JSON.stringify(address));
 });
 
-test('the same mail has the same id, and any other another', () => {
+test('the same mail has the same id, and any other mail has another one', () => {
   const thread = { orgId: 'org_1', id: 'q_1', recipient: 'ada@example.com', part: '' } as const;
   const id = messageId(thread, 'example.com');
   assert.match(id, /^<[0-9a-f]{40}@example\.com>$/);

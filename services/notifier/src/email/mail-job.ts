@@ -1,9 +1,9 @@
-// What the body of a mail's delivery holds. It is JSON, made when the event comes; the mail is rendered of it when it is
+// The content of a mail's delivery. It is JSON, built when the event arrives; the mail is rendered from it when it is
 // sent, so no stored body has a link.
 import type { ProductionId, QuestionId, RunId, UserId } from '@methods/base/ids';
 import type { QuestionEvent } from '../delivery/run-event.ts';
 
-/** Texts are cut when the event is stored: a body is copied for each recipient. */
+/** Texts are cut when the event is stored, since a body is copied for each recipient. */
 export interface MailedQuestion {
   readonly questionId: QuestionId;
   readonly runId: RunId;
@@ -16,18 +16,18 @@ export interface MailedQuestion {
   readonly answersItself: boolean;
 }
 
-/** An event of a question whose recipients are still to be asked for. */
+/** An event of a question whose recipients are not known yet. */
 export interface Announcement {
   readonly kind: 'announcement';
   readonly event: QuestionEvent;
   readonly method: ProductionId;
-  /** Addresses and roles; empty: the publisher, else the admins. */
+  /** Addresses and roles; empty: the publisher, or else the admins. */
   readonly to: readonly string[];
-  /** Addresses beside those; absent: none. */
+  /** Further addresses; absent: none. */
   readonly also?: readonly string[];
-  /** The person who gave it to the one address of `to`; absent: its rules name the people. */
+  /** The person who assigned it to the only address of `to`; absent: its rules name the people. */
   readonly assignedBy?: string;
-  /** People who may not answer, or have. */
+  /** People who may not answer, or already have. */
   readonly except: readonly MailedPerson[];
   readonly question: MailedQuestion;
 }
@@ -49,7 +49,7 @@ export interface QuestionMail {
   readonly question: MailedQuestion;
 }
 
-/** A mail about several questions to one person; they are in rows of their own. */
+/** A mail about several questions to one person; the questions are in separate rows. */
 export interface DigestMail {
   readonly kind: 'digest';
   readonly recipient: MailRecipient;
@@ -65,20 +65,20 @@ export interface MailedMethod {
   readonly name: string;
   /** IANA name. */
   readonly timeZone: string;
-  /** The content of its questions is in no mail. */
+  /** No mail has the content of the organization's questions. */
   readonly contentOnDevices: boolean;
 }
 
 export type MailJob = Announcement | QuestionMail | DigestMail;
 
-/** The host of all mails: an organization has as many of them under way as webhooks to one host. */
+/** The host of all mails: an organization may have as many of them in flight as webhooks to one host. */
 export const MAIL_HOST = 'mailto:';
 
 export function writeJob(job: MailJob): Buffer {
   return Buffer.from(JSON.stringify(job), 'utf8');
 }
 
-/** Of a body that `writeJob` made. */
+/** Reads a body that `writeJob` made. */
 export function readJob(body: Buffer): MailJob {
   return JSON.parse(body.toString('utf8')) as MailJob;
 }

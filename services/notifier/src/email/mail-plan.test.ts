@@ -50,12 +50,12 @@ function planned(
   return job;
 }
 
-test('at most 50 names are asked for, none of them too long for an address', () => {
+test('at most 50 names are requested, none of them too long for an address', () => {
   const to = ['x'.repeat(400), ...Array.from({ length: 60 }, (_, n) => `${n}@example.com`)];
   assert.deepEqual(planned({ to }).to, to.slice(1, 51));
 });
 
-test('the starter is left out where they may not answer, and so are those who have answered', () => {
+test('the starter is left out if they may not answer, and so are people who have answered', () => {
   const ben = { userId: '', email: 'ben@example.com' } as const;
   assert.deepEqual(planned().except, []);
   assert.deepEqual(planned({ notStarter: true, voters: [ben] }).except, [event.starter, ben]);
@@ -68,7 +68,7 @@ test('an escalation is for its own people', () => {
   assert.deepEqual(planned(names, {}, 'question.escalated').to, ['admin']);
 });
 
-test('a reminder is also for those to whom the question was delegated', () => {
+test('a reminder is also for people to whom the question was delegated', () => {
   const delegates = [
     { userId: 'usr_2', email: 'ben@example.com' },
     { userId: 'usr_3', email: '' },

@@ -1,5 +1,5 @@
-// Plans the mail of an event: whom it asks for, and the texts that mails will show. They are cut here, since the delivery
-// of each recipient has them.
+// Plans the mail of an event: its recipients, and the texts that mails show. These are cut here, since each recipient's
+// delivery has them.
 import type { DeliveryId, QuestionId } from '@methods/base/ids';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
 import { chooseAnswerer } from '../delivery/plan-delivery.ts';
@@ -32,15 +32,15 @@ export function planMail(event: RunEvent, deliveryId: DeliveryId): PlannedDelive
   return { ...mail, orgId, deliveryId, runId, seq, event: change.event, body, createdAtMs };
 }
 
-/** Whom to ask for. */
+/** Returns the recipients to request. */
 function asked(
   change: AssignedQuestion | { readonly event: QuestionEvent; readonly question: Question },
 ): Pick<Announcement, 'event' | 'to' | 'also' | 'assignedBy'> {
   const { event, question } = change;
   const to = question.rules?.to ?? [];
   switch (event) {
-    // A notifier of the release before reads this job as one of a new question to that person. A word that is no address
-    // finds no one, where no name at all finds the publisher.
+    // A notifier of the previous release reads this job as that of a new question to that person. A word that is no
+    // address finds no one, while no name at all would find the publisher.
     case 'question.assigned':
       return {
         event: 'needs_input',
@@ -83,7 +83,7 @@ function mailed({ runId }: RunEvent, question: Question): MailedQuestion {
   };
 }
 
-/** A text without its quotes; anything else as JSON. A long value is not parsed. */
+/** Shows a text without its quotes, and anything else as JSON. A long value is not parsed. */
 function shown(valueJson: string): string {
   if (!valueJson.startsWith('"') || valueJson.length > SHOWN_CHARACTERS_MAX * 6) return valueJson;
   try {

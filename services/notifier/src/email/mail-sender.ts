@@ -1,4 +1,4 @@
-// One try of one mail: whether it is still wanted, its link, its text, and the SMTP server's reply.
+// One try of a mail: whether it is still wanted, its link, its text, and the SMTP server's reply.
 import type { Clock } from '@methods/base/clock';
 import type { DeliveryId, OrgId, QuestionId, UserId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
@@ -21,20 +21,20 @@ export interface MailSenderOptions {
   readonly smtp: Pick<Smtp, 'send'>;
   readonly from: string;
   readonly links: LinkSettings;
-  /** What it did; null: the question is closed. */
+  /** Returns what it did; null: the question is closed. */
   readonly announce: (delivery: ClaimedDelivery, announcement: Announcement) => Promise<string | null>;
   readonly findLink: (tokenSha256: Buffer) => Promise<AnswerLink | null>;
   readonly storeLink: (link: NewLink) => Promise<void>;
   readonly closedQuestions: (orgId: OrgId, questionIds: readonly QuestionId[]) => Promise<ReadonlySet<string>>;
-  /** One more than a mail shows where there are further ones. */
+  /** Returns one more than a mail shows if there are further ones. */
   readonly digestParts: (orgId: OrgId, deliveryId: DeliveryId) => Promise<readonly string[]>;
   readonly hasAccess: (orgId: OrgId, userId: UserId) => Promise<boolean>;
-  /** Sends to the SMTP server at a time: of an organization, and in all. */
+  /** Bounds the sends to the SMTP server at a time: for an organization, and in total. */
   readonly places: Pick<AddressPlaces, 'enter'>;
-  /** Whether the fault is one of what is stored, and not of the moment. */
+  /** Reports whether the fault is in what is stored, and so permanent. */
   readonly isLasting: (error: unknown) => boolean;
   readonly clock: Clock;
-  /** For handing over; less than a claim lasts. */
+  /** For handing the mail over; less than the time of a claim. */
   readonly timeoutMs: number;
   readonly logger: Logger;
 }
@@ -134,7 +134,7 @@ export class MailSender {
     return { recipient, text, id, follows: null };
   }
 
-  /** Without those that are closed, or that the recipient has answered. */
+  /** Without questions that are closed, or that the recipient has answered. */
   private async linked(orgId: OrgId, recipient: MailRecipient, parts: readonly DigestPart[]): Promise<LinkedMail[]> {
     const open = parts.filter(({ question }) => !this.isOver(question.deadlineAtMs));
     const ids = open.map(({ question }) => question.questionId);
@@ -161,7 +161,7 @@ export class MailSender {
     const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: email, n: 0 });
     const known = await findLink(tokenSha256);
     if (known !== null) return known.usedAtMs > 0 || known.endedAtMs > 0 ? null : url;
-    // The key is another one since the mail was stored.
+    // The key has changed since the mail was stored.
     const expiresAtMs = linkExpiresAtMs(deadlineAtMs, clock.wallMs());
     await storeLink({ orgId, runId, questionId, recipient: email, userId, tokenSha256, expiresAtMs });
     return url;

@@ -25,7 +25,7 @@ const recipient: MailRecipient = { userId: 'usr_1', email: 'ada@example.com', na
 const link = 'https://methods.example/a/token';
 const asked = { event: 'needs_input', recipient, method, question, link } as const;
 
-test('a mail says what is asked, until when, and why one gets it, the same in both parts', () => {
+test('a mail states the question, its deadline, and why the recipient gets it, in both parts', () => {
   const { subject, text, html } = questionMail(asked, NOW_MS);
   assert.equal(subject, 'approve-refund asks: Refund 250 EUR to ord_7f3?');
   assert.equal(
@@ -58,14 +58,14 @@ You get this because you last published the method.
     assert.ok(html.includes(part), part);
 });
 
-test('a mail about a question that another person gave says so', () => {
+test('a mail about an assigned question says so', () => {
   const { subject, text, html } = questionMail({ ...asked, assignedBy: 'Ben <b>' }, NOW_MS);
   assert.equal(subject, 'Assigned to you: approve-refund asks: Refund 250 EUR to ord_7f3?');
   assert.match(text, /You get this because Ben <b> has given you the question\./);
   assert.match(html, /because Ben &lt;b&gt; has given/);
 });
 
-test('a mail loads nothing from elsewhere, fits a phone and has colours for the dark', () => {
+test('a mail loads nothing external, fits a phone and has colours for dark mode', () => {
   const { html } = questionMail(asked, NOW_MS);
   assert.doesNotMatch(html.replaceAll(link, ''), /https?:|<img|<script|<link|@import|url\(|src=/i);
   assert.match(html, /<meta name="viewport" content="width=device-width/);
@@ -73,7 +73,7 @@ test('a mail loads nothing from elsewhere, fits a phone and has colours for the 
   assert.match(html, /<html lang="en">/);
 });
 
-test('what methods and people wrote is escaped, cut and kept in its place', () => {
+test('texts of methods and people are escaped, cut and kept in their places', () => {
   const evil = '<img src=x onerror=alert(1)>"\u202e\u0000\r\nBcc: eve@example.com\r\n\r\n';
   const { subject, text, html } = questionMail(
     {
@@ -97,13 +97,13 @@ test('what methods and people wrote is escaped, cut and kept in its place', () =
   assert.ok(html.length < 20_000, `${html.length}`);
 });
 
-test('a mail of an organization that keeps content on its devices has none, and no link', () => {
+test('a mail of an organization that keeps content on its devices has no content and no link', () => {
   const { subject, text, html } = questionMail({ ...asked, method: { ...method, contentOnDevices: true } }, NOW_MS);
   for (const part of [subject, text, html]) assert.doesNotMatch(part, /refund|ord_7f3|250|token/i);
   assert.match(text, /A question waits on run run_1 in Acme\./);
 });
 
-test('a mail of several questions has a link for each, and says that there are more', () => {
+test('a mail of several questions has a link for each, and says if there are more', () => {
   const one = { method, question, link };
   const other = { method, question: { ...question, prompt: 'Ship it?' }, link: `${link}2` };
   const { subject, text, html } = digestMail(recipient, [one, other], true, 'https://methods.example', NOW_MS);
@@ -113,7 +113,7 @@ test('a mail of several questions has a link for each, and says that there are m
   assert.equal(digestMail(recipient, [one], false, '', NOW_MS).subject, '1 question in Acme waits for your answer');
 });
 
-test('a cut text is never longer than it may be, and keeps whole characters', () => {
+test('a cut text is never too long, and keeps whole characters', () => {
   assert.equal(line('  a\r\n\tb  ', 10), 'a b');
   assert.equal(line('😀😀😀😀', 3), '😀😀…');
   assert.equal(paragraph(' a\r\nb\tc\u200b ', 10), 'a\nb c');

@@ -1,5 +1,5 @@
-// What a mail says: subject, plain text and HTML of the same sentences. Pure: the same job and link always make the same
-// mail, so one that is sent again is the same mail.
+// The content of a mail: subject, plain text and HTML of the same sentences. Pure: the same job and link always give
+// the same mail, also when it is sent again.
 
 import { zonedTime } from '@methods/base/zoned-time';
 import type { QuestionEvent } from '../delivery/run-event.ts';
@@ -116,7 +116,7 @@ type Block =
   | { readonly text: string; readonly strong?: boolean; readonly small?: boolean }
   | { readonly link: string; readonly label: string };
 
-/** Nothing is loaded from elsewhere, and the style is for a phone first, in the light and in the dark. */
+/** Nothing external is loaded, and the style suits phones first, in light and dark mode. */
 function page(subject: string, blocks: readonly Block[]): MailText {
   const text = blocks.map((block) => ('link' in block ? `${block.label}: ${block.link}` : block.text)).join('\n\n');
   const body = blocks.map((block) => ('link' in block ? button(block) : textHtml(block))).join('\n');

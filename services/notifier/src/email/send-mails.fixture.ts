@@ -1,5 +1,5 @@
-// Sends a mail to each SMTP server that the arguments name, and prints the replies. A process of its own: authorities beside
-// the usual ones are read when a process starts.
+// Sends a mail to each SMTP server in the arguments, and prints the replies. It is a separate process, since additional
+// authorities are read when a process starts.
 import { smtp } from './smtp.ts';
 
 const mail = {

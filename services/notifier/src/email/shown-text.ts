@@ -1,7 +1,7 @@
 // Texts of methods and people as a mail shows them: cut, on as many lines as wanted, without characters that hide or
 // reorder others.
 
-/** Controls, and marks that turn the direction of a text or have no width. */
+/** Control characters, and marks that reverse text or have no width. */
 const HIDDEN = /[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 const ELLIPSIS = '…';
 

@@ -33,7 +33,7 @@ async function sent(urls: readonly string[], environment: Readonly<Record<string
   return JSON.parse(stdout) as SmtpReply[];
 }
 
-/** Each of the two ways, and a name that the certificate does not have. */
+/** Both ways of TLS, and a name that the certificate does not have. */
 const urls = () => [
   `smtps://localhost:${fromStart.port}`,
   `smtp://localhost:${startTls.port}?requireTLS=true`,
@@ -41,7 +41,7 @@ const urls = () => [
 ];
 const UNTRUSTED = { code: 0, error: 'certificate_not_trusted', text: '', isRefusal: false };
 
-test('mail goes out over TLS, from the start and by STARTTLS, to a server by the name in its trusted certificate', async () => {
+test('mail is sent over TLS, from the start and by STARTTLS, to a server with the name in its trusted certificate', async () => {
   const [first, second, otherName] = await sent(urls(), { NODE_EXTRA_CA_CERTS: own.authorityFile });
   for (const reply of [first, second]) assert.deepEqual([reply?.code, reply?.error], [250, '']);
   const secure = [fromStart, startTls].map(({ mails }) => mails.map((mail) => mail.secure));
@@ -49,7 +49,7 @@ test('mail goes out over TLS, from the start and by STARTTLS, to a server by the
   assert.deepEqual(otherName, UNTRUSTED);
 });
 
-test('a certificate that is not trusted gets no mail, and the try says so and is not the last one', async () => {
+test('an untrusted certificate gets no mail; the try says so and is not the last one', async () => {
   const before = [fromStart.mails.length, startTls.mails.length];
   assert.deepEqual(await sent(urls(), {}), [UNTRUSTED, UNTRUSTED, UNTRUSTED]);
   assert.deepEqual([fromStart.mails.length, startTls.mails.length], before);

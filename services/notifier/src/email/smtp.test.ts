@@ -24,7 +24,7 @@ async function sent(url: string, changes: Partial<OutgoingMail> = {}, signal = n
   }
 }
 
-test('a mail arrives with both parts and its headers, and one connection takes several', async () => {
+test('a mail arrives with both parts and its headers, and one connection carries several', async () => {
   await using server = await mailServer();
   const sender = smtp({ url: server.url, connectionsMax: 1, timeoutMs: 60_000 });
   try {
@@ -61,7 +61,7 @@ test('a line break in a subject, a name or an address adds no header and no reci
   assert.ok(reply.code !== 250 || server.mails.length === 1);
 });
 
-test('a refused address is refused for good, a busy server and a refused sender are not', async () => {
+test('a refused address is refused permanently, a busy server and a refused sender are not', async () => {
   await using server = await mailServer({
     onRecipient(address) {
       if (address.startsWith('gone')) throw refusal('5.1.1 unknown mailbox', 550);
@@ -80,7 +80,7 @@ test('a refused address is refused for good, a busy server and a refused sender 
   assert.deepEqual([sender.code, sender.isRefusal], [550, false]);
 });
 
-test('a connection that is cut in the middle of a mail, or refused, is a failed try', async () => {
+test('a connection that breaks in the middle of a mail, or is refused, is a failed try', async () => {
   await using cut = await scriptedServer((line) => {
     if (line === '') return '220 ready\r\n';
     if (line === 'DATA') return '354 go on\r\n';
@@ -98,7 +98,7 @@ test('a connection that is cut in the middle of a mail, or refused, is a failed 
   assert.deepEqual([down.code, down.error], [0, 'connect_failed']);
 });
 
-test('a server that never replies is left when the signal comes', async () => {
+test('a server that never replies is given up at the signal', async () => {
   const ending = new AbortController();
   await using silent = await scriptedServer((line) => {
     if (line === '') return '220 ready\r\n';
@@ -109,7 +109,7 @@ test('a server that never replies is left when the signal comes', async () => {
   assert.deepEqual([reply.code, reply.error, reply.isRefusal], [0, 'timeout', false]);
 });
 
-test('mail goes to another machine over TLS only, and the password of a refused sign-in is in no reply', async () => {
+test('mail is sent to another machine only over TLS, and the password of a refused sign-in is in no reply', async () => {
   await using plain = await scriptedServer((line) => {
     if (line === '') return '220 ready\r\n';
     if (line.startsWith('EHLO')) return '250-hello\r\n250 AUTH PLAIN\r\n';

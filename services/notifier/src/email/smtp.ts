@@ -1,4 +1,4 @@
-// Hands mails to the SMTP server of SMTP_URL, over a few connections that are used again.
+// Hands mails to the SMTP server of SMTP_URL, over a few reused connections.
 import { createTransport } from 'nodemailer';
 
 export interface OutgoingMail {
@@ -13,19 +13,19 @@ export interface OutgoingMail {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What came of handing a mail over. */
+/** The result of handing a mail over. */
 export interface SmtpReply {
-  /** The server's reply code; 0: it gave none, then `error` says why. */
+  /** The server's reply code; 0: it sent none, and `error` says why. */
   readonly code: number;
   readonly error: string;
   /** The reply's first KiB. */
   readonly text: string;
-  /** The server refuses this mail or its recipient for good; another mail may go out. */
+  /** The server refuses this mail or its recipient permanently; another mail may succeed. */
   readonly isRefusal: boolean;
 }
 
 export interface Smtp {
-  /** Never rejects. `signal` ends it, also while the server replies slowly. */
+  /** Never rejects. `signal` ends it, even while the server replies slowly. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SmtpReply>;
   close(): void;
 }
@@ -46,17 +46,17 @@ export function smtp({ url, connectionsMax, timeoutMs }: SmtpOptions): Smtp {
     pool: true,
     maxConnections: connectionsMax,
     maxMessages: MAILS_PER_CONNECTION,
-    // Only a mail of which nothing was sent is sent again here; all else is a try that failed, and is recorded.
+    // Only a mail of which nothing was sent is retried here; anything else is a failed try, and is recorded.
     maxRequeues: 1,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
-    // A mail is made of texts: nothing in it is a file or an address to read.
+    // A mail contains only texts: nothing in it is a file or an address to read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // Every fault is also the rejection of a send.
+  // Each fault also rejects a send.
   transport.on('error', () => {});
   return {
     async send({ follows, headers, ...mail }, signal) {
@@ -73,8 +73,8 @@ export function smtp({ url, connectionsMax, timeoutMs }: SmtpOptions): Smtp {
 }
 
 /**
- * Mail leaves this machine over TLS only, with a certificate that is checked, unless the URL says otherwise
- * (`?ignoreTLS=true`, `?requireTLS=false`, `?tls.rejectUnauthorized=false`).
+ * Mail leaves this machine only over TLS with a verified certificate, unless the URL says otherwise (`?ignoreTLS=true`,
+ * `?requireTLS=false`, `?tls.rejectUnauthorized=false`).
  */
 function serverOf(url: string) {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
@@ -96,19 +96,19 @@ function serverOf(url: string) {
 
 interface SmtpFault {
   readonly code?: string;
-  /** Node's, where the library gives it one of its own. */
+  /** Node's own code, if the library replaces it. */
   readonly originalCode?: string;
   readonly command?: string;
   readonly response?: string;
   readonly responseCode?: number;
 }
 
-/** The error's own message may name the account; its code and the server's reply say what is wrong. */
+/** The error's own message may name the account; its code and the server's reply are enough. */
 function failure(error: unknown): SmtpReply {
   const { code = '', originalCode = '', command = '', response = '', responseCode = 0 } = error as SmtpFault;
-  // A reply to the sign-in may repeat its name.
+  // A reply to the sign-in may repeat the account's name.
   const shown = command.startsWith('AUTH') || code === 'EAUTH' ? '' : response;
-  // A refused sender is the operator's to correct: the mail waits for that.
+  // The operator must correct a refused sender: the mail waits for that.
   const isRefusal = responseCode >= 500 && (command === 'RCPT TO' || command === 'DATA');
   return {
     code: responseCode,
@@ -118,7 +118,7 @@ function failure(error: unknown): SmtpReply {
   };
 }
 
-/** Of the certificate or the protocol; the library calls each a fault of the socket. */
+/** A fault of the certificate or the protocol; the library reports each as a socket error. */
 function tlsFault(code: string): string | null {
   if (/CERT|CRL|_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/.test(code)) return 'certificate_not_trusted';
   return /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code) ? 'tls_failed' : null;
