@@ -63,10 +63,10 @@ export class RunOwners {
       // The shard was lost between the two lines: the bus brings the command to the next owner.
       if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
-    return this.send(shard, runId, orgId, command);
+    return this.send(orgId, runId, shard, command);
   }
 
-  private send(shard: number, runId: RunId, orgId: OrgId, command: PublicCommand): Promise<RunViewMessage> {
+  private send(orgId: OrgId, runId: RunId, shard: number, command: PublicCommand): Promise<RunViewMessage> {
     if (this.pending.size >= PENDING_MAX) return Promise.reject(new ServiceError('unavailable'));
     const commandId = randomToken();
     const message: RunCommandInit = {

@@ -8,10 +8,10 @@ import type { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { ListUsageRequest, ListUsageResponseSchema } from '@methods/proto/scheduler/v1/usage_service_pb';
 import type { ListWorkersRequest } from '@methods/proto/scheduler/v1/worker_list_service_pb';
-import type { Run } from '../run/run.ts';
+import { isFinal, type Run } from '../run/run.ts';
 import type { ListedRun, RunLists, RunPlace } from '../store/run-lists.ts';
 import type { DayUsage, RunUsage } from '../store/run-usage.ts';
-import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from '../wire/run-message.ts';
+import { type RunViewMessage, runStatusNames, runStatusNumber, shownView } from '../wire/run-message.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 import type { RestedTurns } from './rested-turns.ts';
 
@@ -62,29 +62,10 @@ function placeOf(cursor: string): RunPlace {
 }
 
 function listedView(run: ListedRun): RunViewMessage {
-  const finished = run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
   return {
-    runId: run.runId,
-    method: run.method,
-    versionId: run.versionId,
-    status: runStatusNumber(run.status),
-    attempts: run.attempts,
-    maxAttempts: run.maxAttempts,
-    answerBy: answererNumber(run.answerBy),
-    metadata: run.metadata,
-    timing: {
-      createdAtMs: run.createdAtMs,
-      startedAtMs: run.startedAtMs ?? 0,
-      waitingSinceMs: run.status === 'waiting' ? run.stateSinceMs : 0,
-      finishedAtMs: finished ? run.stateSinceMs : 0,
-      ...run.spans,
-      stateSinceMs: run.stateSinceMs,
-    },
-    cancelRequested: run.status === 'running' && run.cancelRequested,
-    revision: run.revision,
+    ...shownView(run, run),
     ...(run.error === null ? {} : { error: run.error }),
-    ...(run.ending === null || finished ? {} : { ending: run.ending }),
-    ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
+    ...(run.ending === null || isFinal(run.status) ? {} : { ending: run.ending }),
   };
 }
 

@@ -216,5 +216,9 @@ export interface StepError {
 }
 
 export function isFinished(run: Run): run is SucceededRun | FailedRun | CancelledRun {
-  return run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+  return isFinal(run.status);
+}
+
+export function isFinal(status: RunStatus): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled';
 }

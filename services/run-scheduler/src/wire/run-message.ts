@@ -1,7 +1,7 @@
 // Converts a run of the domain to its message for other processes, and status names to their numbers.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
-import type { Run, StepSummary } from '../run/run.ts';
+import { isFinal, type Run, type RunFacts, type StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
 import { questionMessage, receiptMessage } from './question-message.ts';
 
@@ -59,9 +59,31 @@ export function isViewAtRest({ status }: RunViewMessage): boolean {
   return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
 }
 
+/** What a start sets and both a whole run and a run in a list show. */
+type ShownFacts = Pick<
+  RunFacts,
+  'runId' | 'method' | 'versionId' | 'maxAttempts' | 'answerBy' | 'metadata' | 'createdAtMs'
+>;
+
+interface ShownState extends Pick<Run, 'status' | 'revision' | 'attempts' | 'startedAtMs' | 'stateSinceMs' | 'spans'> {
+  readonly cancelRequested?: boolean;
+  readonly wakeAtMs?: number | null;
+}
+
 export function runView(run: Run): RunViewMessage {
-  const { facts, spans } = run;
-  const finished = run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+  return {
+    ...shownView(run.facts, run),
+    steps: stepsOf(run).map(stepView),
+    ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
+    resultJson: run.status === 'succeeded' ? run.resultJson : '',
+    ...(run.status === 'failed' ? { error: run.error } : {}),
+    ...(run.ending === null || isFinal(run.status) ? {} : { ending: run.ending.error }),
+    ...(run.answers.length > 0 ? { answers: run.answers.map(receiptMessage) } : {}),
+  };
+}
+
+/** What a whole run and a run in a list show alike. */
+export function shownView(facts: ShownFacts, run: ShownState) {
   return {
     runId: facts.runId,
     method: facts.method,
@@ -75,21 +97,15 @@ export function runView(run: Run): RunViewMessage {
       createdAtMs: facts.createdAtMs,
       startedAtMs: run.startedAtMs ?? 0,
       waitingSinceMs: run.status === 'waiting' ? run.stateSinceMs : 0,
-      finishedAtMs: finished ? run.stateSinceMs : 0,
-      queuedMs: spans.queuedMs,
-      runningMs: spans.runningMs,
-      waitingMs: spans.waitingMs,
+      finishedAtMs: isFinal(run.status) ? run.stateSinceMs : 0,
+      queuedMs: run.spans.queuedMs,
+      runningMs: run.spans.runningMs,
+      waitingMs: run.spans.waitingMs,
       stateSinceMs: run.stateSinceMs,
     },
-    cancelRequested: run.status === 'running' && run.cancelRequested,
-    steps: stepsOf(run).map(stepView),
-    ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
-    resultJson: run.status === 'succeeded' ? run.resultJson : '',
-    ...(run.status === 'failed' ? { error: run.error } : {}),
-    ...(run.ending === null || finished ? {} : { ending: run.ending.error }),
+    cancelRequested: run.status === 'running' && run.cancelRequested === true,
     revision: run.revision,
-    ...(run.answers.length > 0 ? { answers: run.answers.map(receiptMessage) } : {}),
-    ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs } : {}),
+    ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
   };
 }
 
