@@ -22,7 +22,15 @@ format: method/2
 name: ${name}
 `;
 
-const GREETING_TESTS = `
+const GREETING_INPUTS = `# What a run is started with. \`name?: T\` may be left out, \`= value\` is a default, \`--\` begins a description.
+inputs:
+  name: string 1..80 = world -- Who to greet
+`;
+
+const GREETING_END = `
+# A value that begins with = is an expression.
+result: { greeting: =steps.greet.greeting }
+
 # Tests run the code; http, call, wait and ask steps are mocked or answered.
 tests:
   - name: it greets by name
@@ -35,10 +43,7 @@ export const STARTERS: readonly Starter[] = [
     kind: 'node',
     summary: 'code in JavaScript',
     text: (name) => `${head(name)}
-# What a run is started with. \`name?: T\` may be left out, \`= value\` is a default, \`--\` begins a description.
-inputs:
-  name: string 1..80 = world -- Who to greet
-
+${GREETING_INPUTS}
 steps:
   - name: greet
     # The only values the code sees, as variables; they are never pasted into it.
@@ -51,19 +56,13 @@ steps:
     # Checks judge what came out; a false one fails the step.
     ensure:
       - The greeting is not empty: out.greeting.length > 0
-
-# A value that begins with = is an expression.
-result: { greeting: =steps.greet.greeting }
-${GREETING_TESTS}`,
+${GREETING_END}`,
   },
   {
     kind: 'python',
     summary: 'code in Python',
     text: (name) => `${head(name)}
-# What a run is started with. \`name?: T\` may be left out, \`= value\` is a default, \`--\` begins a description.
-inputs:
-  name: string 1..80 = world -- Who to greet
-
+${GREETING_INPUTS}
 steps:
   - name: greet
     # The only values the code sees, as variables; they are never pasted into it.
@@ -73,19 +72,13 @@ steps:
       return {"greeting": f"Hello {name}"}
     # What the step gives. Anything else it returns is dropped.
     out: { greeting: string }
-
-# A value that begins with = is an expression.
-result: { greeting: =steps.greet.greeting }
-${GREETING_TESTS}`,
+${GREETING_END}`,
   },
   {
     kind: 'shell',
     summary: 'code for bash',
     text: (name) => `${head(name)}
-# What a run is started with. \`name?: T\` may be left out, \`= value\` is a default, \`--\` begins a description.
-inputs:
-  name: string 1..80 = world -- Who to greet
-
+${GREETING_INPUTS}
 steps:
   - name: greet
     # The only values the code sees, as environment variables; they are never pasted into it.
@@ -94,10 +87,7 @@ steps:
     # What is printed becomes this field of the out.
     stdout: greeting
     out: { greeting: string }
-
-# A value that begins with = is an expression.
-result: { greeting: =steps.greet.greeting }
-${GREETING_TESTS}`,
+${GREETING_END}`,
   },
   {
     kind: 'http',
