@@ -1,4 +1,4 @@
-// The registry's parts and the order they start in: the one place that touches the container.
+// The registry's parts and their start order: the only file that uses the container.
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
@@ -72,7 +72,7 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
     ],
     logger: logger.child({ part: 'rpc' }),
   });
-  // The server is last: it says it serves only once the schema is there and the secrets can be opened.
+  // The server is last: it reports that it serves only once the schema exists and the secrets can be opened.
   const order: Stoppable[] = [
     database,
     parts.resolve(SecretsKeyCheck),

@@ -35,7 +35,7 @@ test('all faults are reported at once, none with its value', () => {
   );
 });
 
-test('recordings are kept in Postgres unless S3 is configured; half a configuration is a fault that names the missing values', () => {
+test('recordings are stored in Postgres unless S3 is configured; an incomplete configuration is a fault that names the missing values', () => {
   equal(readConfig(complete).blobs.kind, 'postgres');
   const s3 = {
     S3_ENDPOINT: 'https://s3.example',

@@ -1,16 +1,16 @@
-// The registry's configuration: read once at start, all faults reported at once.
+// The registry's configuration: read once at start, with all faults reported at once.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { type Static, Type } from 'typebox';
 
 const Environment = Type.Object({
-  /** host:port of the gRPC server; port 0 takes a free one. */
+  /** host:port of the gRPC server; port 0 picks a free one. */
   LISTEN: Type.String({ pattern: '^\\S+:[0-9]{1,5}$' }),
   POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
   NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
-  /** Base64 of 32 bytes. Another key than the one the webhook secrets were stored under makes them unreadable. */
+  /** Base64 of 32 bytes. With another key than before, the stored webhook secrets are unreadable. */
   SECRETS_KEY: SecretText({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
-  /** Where recordings are kept: all of these, or none for Postgres. */
+  /** The store of recordings: all of these, or none for Postgres. */
   S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://[^/]+' })),
   S3_REGION: Type.String({ pattern: '^[a-z0-9-]{1,64}$', default: 'us-east-1' }),
   S3_BUCKET: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,62}$' })),
@@ -53,7 +53,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   });
 }
 
-/** Half a configuration of S3 is a fault: recordings would go to the wrong place. */
+/** An incomplete configuration of S3 is a fault: recordings would be stored in the wrong place. */
 function blobsOf(environment: Static<typeof Environment>): BlobsConfig {
   const {
     S3_ENDPOINT: endpoint,

@@ -14,7 +14,7 @@ after(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** The process with its output, and a promise of its exit code. */
+/** Starts the process; returns its output and a promise of its exit code. */
 function run(environment: Record<string, string>) {
   const child = spawn(process.execPath, nodeArguments(new URL('./main.ts', import.meta.url)), {
     env: environment,
@@ -35,7 +35,7 @@ const base = {
   SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
 };
 
-/** Resolves with the first match in what the process says. */
+/** Resolves with the first match in the process's output. */
 async function saying(registry: ReturnType<typeof run>, pattern: RegExp): Promise<RegExpExecArray> {
   const { child } = registry;
   for (;;) {
@@ -64,7 +64,7 @@ describe('the process', { timeout: 300_000 }, () => {
     }
   });
 
-  test('a database that is not there is refused in one sentence without the password', async () => {
+  test('a missing database is refused in one sentence without the password', async () => {
     const url = new URL((await testPostgres()).url);
     url.pathname = '/no_such_database';
     const registry = run({ ...base, POSTGRES_URL: url.href });
@@ -72,7 +72,7 @@ describe('the process', { timeout: 300_000 }, () => {
     equal(registry.said, 'method-registry: Postgres refuses this service (3D000): check POSTGRES_URL.\n');
   });
 
-  test('it waits for a Postgres that is still to come', async () => {
+  test('it waits for a Postgres that starts later', async () => {
     const database = await (await testPostgres()).freshDatabase();
     const door = await doorTo(database.url);
     await door.shut();
@@ -106,7 +106,7 @@ describe('the process', { timeout: 300_000 }, () => {
     await database.drop();
   });
 
-  test('another SECRETS_KEY than before is refused in one sentence', async () => {
+  test('a changed SECRETS_KEY is refused in one sentence', async () => {
     const database = await (await testPostgres()).freshDatabase();
     const first = run({ ...base, POSTGRES_URL: database.url });
     const [, port] = await saying(first, /"port":(\d+)[^\n]*"serving"/);

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-/** Every row of every table as text, bytes as hex. */
+/** Returns every row of every table as text, bytes as hex. */
 async function dump({ sql }: RunningRegistry): Promise<string> {
   const tables = await sql<{ name: string }[]>`
     select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
@@ -82,7 +82,7 @@ describe('secrets at rest and in the log', () => {
     ok(!refusal.message.includes('whsec'));
   });
 
-  test('sources, names and reasons never reach the log, not even when they are refused', async () => {
+  test('sources, names and reasons are never logged, not even when they are refused', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const canary = `canary${randomBytes(6).toString('hex')}`;
@@ -99,7 +99,7 @@ describe('secrets at rest and in the log', () => {
     ok(!registry.log().includes(canary));
   });
 
-  test('recordings, prompts and inspections never reach the log, and a link only by its digest', async () => {
+  test('recordings, prompts and inspections are never logged, and a link only by its digest', async () => {
     const { client, uploads, runs } = registry;
     const orgId = await newOrganization(client);
     const canary = `canary${randomBytes(6).toString('hex')}`;

@@ -1,4 +1,4 @@
-// Recordings and their way into a registry, for tests.
+// Recordings, and helpers that send them to a registry, for tests.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ export function newUpload(uploads: UploadClient, orgId: OrgId, size: number, mor
   });
 }
 
-/** Sends all of it; the reply to the last byte. */
+/** Sends all of it; returns the reply to the last byte. */
 export async function sendRecording(
   uploads: UploadClient,
   { orgId, uploadId }: { orgId: OrgId; uploadId: UploadId },
@@ -50,7 +50,7 @@ export async function sendRecording(
   }
 }
 
-/** A method made of this recording, whose build may still be under way. */
+/** Returns a method created from this recording, whose build may still be in progress. */
 export async function recordedMethod(uploads: UploadClient, orgId: OrgId, bytes: Buffer, more = {}): Promise<MethodId> {
   const { upload } = await newUpload(uploads, orgId, bytes.length, more);
   const whole = await sendRecording(uploads, { orgId, uploadId: upload?.uploadId ?? 'upl_none' }, bytes);

@@ -43,12 +43,12 @@ export interface RunningRegistry {
 
 let common: Promise<RunningRegistry> | undefined;
 
-// Of the process: when the tests of all its files have ended.
+// The process's hook: runs when the tests of all its files have ended.
 after(async () => (await common?.catch(() => undefined))?.stop());
 
 /**
- * One for all files of a process whose tests look only at organizations they made. Plans of statements, sweeps of whole
- * tables and outages need a registry of their own.
+ * One for all files of a process whose tests look only at organizations they created. Plans of statements, sweeps of
+ * whole tables and outages need a separate registry.
  */
 export function commonRegistry(): Promise<RunningRegistry> {
   common ??= startRegistry();
@@ -116,7 +116,7 @@ export async function newOrganization(client: RegistryClient): Promise<OrgId> {
   return orgId;
 }
 
-/** At first sight in `externalOrgId`, by default in an organization of their own, whose admin they are then. */
+/** Creates a member on first use in `externalOrgId`, by default in a new organization, whose admin they become. */
 export async function newMember(accounts: AccountClient, externalOrgId = randomBytes(8).toString('hex'), more = {}) {
   const claims = { issuer: 'https://id.example', externalOrgId, subject: randomBytes(8).toString('hex') };
   const { member } = await accounts.ensureUser({ ...claims, ...more });
@@ -141,7 +141,7 @@ export async function newKey(client: RegistryClient, orgId: OrgId) {
   return { made, keyId: key?.keyId ?? 'key_none', webhookSecret, authSha256: made.authSha256 };
 }
 
-/** A small valid method; `title` makes it one of its own. */
+/** Returns a small valid method; `title` makes it distinct. */
 export function methodSource(title: string): Buffer {
   return Buffer.from(
     [

@@ -56,7 +56,7 @@ function asked(fields: Event): Event {
   return succeeded('', { event: 'needs_input', resultJson: '', question, seq: 2, ...fields } as never);
 }
 
-test('an endpoint gets the events it takes of every run, signed with all of its secrets that count', async () => {
+test('an endpoint gets the events it takes from every run, signed with all its valid secrets', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   const earlier = [
@@ -82,7 +82,7 @@ test('an endpoint gets the events it takes of every run, signed with all of its 
   assert.throws(() => verify('whsec_over'));
 });
 
-test("a run's own URL and the endpoints each get their delivery, and an event that no one takes is confirmed", async () => {
+test("a run's own URL and each endpoint get a delivery, and an event that no one takes is confirmed", async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   stack.setEndpoints(orgId, [endpoint(server.port), endpoint(server.port), endpoint(server.port, { paused: true })]);
@@ -108,7 +108,7 @@ test("a run's own URL and the endpoints each get their delivery, and an event th
   await confirmations(silent, 1);
 });
 
-test('a chat gets its format at its own URL, which no row has, unsigned', async () => {
+test('a chat gets its format at its own URL, unsigned, and no row has the URL', async () => {
   await using server = await receiver((request, response) =>
     response.writeHead(403).end(`no such hook: ${request.path}`),
   );
@@ -137,13 +137,13 @@ test('a chat gets its format at its own URL, which no row has, unsigned', async 
   assert.ok(dump?.text.includes('no such hook') && !dump.text.includes('topsecret'), dump?.text);
 });
 
-test('deliveries to an endpoint that was removed or paused meanwhile stop, and can be sent again later', async () => {
+test('deliveries to an endpoint that was removed or paused stop, and can be sent again later', async () => {
   await using server = await receiver(status(500));
   const orgId = newId('org');
   const target = endpoint(server.port);
   stack.setEndpoints(orgId, [target]);
   const runId = newRunId(1);
-  // The first try fails, and the registry knows no such endpoint by the second.
+  // The first try fails, and by the second the registry knows no such endpoint.
   const gone = until('it was tried', () => server.requests.length > 0).then(() => stack.setEndpoints(orgId, []));
   await stack.emit(succeeded('', { orgId, runId }));
   await gone;
@@ -166,7 +166,7 @@ test('deliveries to an endpoint that was removed or paused meanwhile stop, and c
   calls.close();
 });
 
-test('events of an organization whose endpoints are unknown come again, and others do not wait for them', async () => {
+test('events of an organization whose endpoints are unknown are redelivered, and others do not wait for them', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   const known = newId('org');
@@ -203,14 +203,14 @@ test('while the registry does not reply about an organization, events of others 
   await ended(orgId, 4);
 });
 
-test('an end waits for its question where an endpoint took that too, and for nothing where none did', async () => {
+test('an end waits for its question if an endpoint took that too, and for nothing if none did', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   const follows = { followsSeq: 2, followsAtMs: Date.now() - 1_000, createdAtMs: Date.now() };
   stack.setEndpoints(orgId, [endpoint(server.port, { events: ['succeeded'] })]);
   await stack.emit(succeeded('', { orgId, ...follows }));
   await ended(orgId, 1);
-  // Made after the question: it cannot have got it.
+  // Created after the question, so it cannot have got it.
   stack.setEndpoints(orgId, [endpoint(server.port, { changedAtMs: Date.now() })]);
   await stack.emit(succeeded('', { orgId, runId: newRunId(1), ...follows }));
   await ended(orgId, 2);
@@ -244,7 +244,7 @@ test('a large result is left out for endpoints, and reaches the run’s own URL 
   ]);
 });
 
-test('a redirect of an endpoint is not followed, and one whose URL does not open fails where its admin sees it', async () => {
+test('a redirect of an endpoint is not followed, and a URL that cannot be unsealed fails where its admin sees it', async () => {
   await using elsewhere = await receiver(status(200));
   await using server = await receiver((_request, response) =>
     response.writeHead(302, { location: url(elsewhere.port) }).end(),

@@ -1,5 +1,5 @@
-// The cost of one organization's receivers and name servers for another: real ones that accept a connection or a query
-// and then never answer.
+// What one organization's receivers and name servers cost another: real ones that accept a connection or a query and
+// then never answer.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, type OrgId } from '@methods/base/ids';
@@ -22,7 +22,7 @@ async function emitAll(count: number, url: (index: number) => string, orgId: Org
   await Promise.all(Array.from({ length: count }, (_, i) => stack.emit(succeeded(url(i), { orgId }))));
 }
 
-/** So that the notifier stops at once. */
+/** Lets the notifier stop at once. */
 async function noneLeft(silent: SilentReceivers): Promise<void> {
   await stack.database.sql`delete from notifier.deliveries where status = 'pending'`;
   await silent[Symbol.asyncDispose]();
@@ -43,7 +43,7 @@ test('eight sends go to one host of an organization; the same host is not full f
   });
 });
 
-test('many names that lead to one silent address share its eight places, and leave the rest to other addresses', async () => {
+test('many names of one silent address share its eight places, and leave the rest to other addresses', async () => {
   await using silent = await silentReceivers();
   await using names = await nameServer(() => ({ addresses: ['127.0.4.1'], ttlS: 60 }));
   await using quick = await receiver(status(200), { host: '127.0.0.1' });
@@ -61,7 +61,7 @@ test('many names that lead to one silent address share its eight places, and lea
   });
 });
 
-test('silent chats of an organization delay neither its other endpoint nor the chat of another one', async () => {
+test('silent chats of an organization delay neither its other endpoint nor the chat of another organization', async () => {
   await using silent = await silentReceivers();
   await using quick = await receiver(status(200));
   const endpoint = (url: string, format: 'webhook' | 'slack'): EndpointTarget => ({
@@ -121,7 +121,7 @@ async function attack(silent: SilentReceivers): Promise<void> {
   await emitAll(200, (i) => `http://silent${i}.example/`, second);
 }
 
-/** From an event to its webhook, of one after the other. */
+/** Measures from an event to its webhook, one after the other. */
 async function p90Ms(quick: Receiver): Promise<number> {
   const orgId = newId('org');
   const times: number[] = [];

@@ -26,7 +26,7 @@ before(async () => {
   mailing = await commonMailing();
 });
 
-test('a question for the team is mailed to its recipient, with a link that is stored by its hash only', async () => {
+test('a question for the team is mailed to its recipient, with a link stored only by its hash', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   const event = asked(orgId, { deadlineAtMs: Date.parse('2031-11-25T15:00:00Z') });
   await mailing.stack.emit(event);
@@ -54,7 +54,7 @@ test('a question for the team is mailed to its recipient, with a link that is st
   assert.ok(!JSON.stringify(rows).includes(token));
 });
 
-test('an application that answers gets no company by mail, unless only people may answer', async () => {
+test('no mail is sent beside an application that answers, unless only people may answer', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   const application = { answerBy: Answerer.APPLICATION };
   const alone = asked(orgId, {}, application);
@@ -67,7 +67,7 @@ test('an application that answers gets no company by mail, unless only people ma
   assert.equal(mailsTo(mailing, first.email).length, 1);
 });
 
-test('names, roles and who may not answer are respected, and an address with a line break gets nothing', async () => {
+test('names, roles and exclusions are respected, and an address with a line break gets nothing', async () => {
   const { orgId, people, first } = organization(mailing, 'ada', 'ben', 'cleo');
   const [, ben, cleo] = people;
   let named: readonly string[] = [];
@@ -110,7 +110,7 @@ test('an escalation is mailed to its own people, also when the application answe
   assert.match(mail?.raw ?? '', /^Subject: Escalated: /m);
 });
 
-test('a refused address is tried once, a busy server again with the same mail, and each try is on record', async () => {
+test('a refused address is tried once, a busy server again with the same mail, and each try is recorded', async () => {
   const { orgId, people } = organization(mailing, 'gone', 'busy', 'ada');
   const [gone, busy, ada] = people.map(({ email }) => email);
   let tries = 0;
@@ -131,14 +131,14 @@ test('a refused address is tried once, a busy server again with the same mail, a
   assert.equal(mailsTo(mailing, busy ?? '').length, 1);
 });
 
-test('after a question has closed its links have ended, and what waited for a try is not sent', async () => {
+test('when a question closes its links end, and mails that wait for a try are not sent', async () => {
   const { orgId, people } = organization(mailing, 'ada', 'slow');
   const [ada, slow] = people.map(({ email }) => email);
   const event = asked(orgId);
   let tries = 0;
   mailing.onRecipient.set(slow ?? '', async () => {
     if (tries++ > 0) return;
-    // The question closes while its mail is under way.
+    // The question closes while its mail is being sent.
     await mailing.stack.emit(closed(event));
     await until('its links have ended', async () => {
       const [row] = await mailing.stack.database.sql<{ open: number }[]>`
@@ -168,7 +168,7 @@ test('a question that closes before its recipients are known is mailed to no one
   const [row] = await ended(mailing, orgId, 1);
   assert.deepEqual([row?.status, row?.errors], ['stopped', ['question_closed']]);
   assert.equal(mailsTo(mailing, first.email).length, 0);
-  // The bus may bring an event again, or after a later one.
+  // The bus may deliver an event again, or after a later one.
   const late = asked(orgId, {}, { outboxId: newId('fld') });
   await mailing.stack.emit(closed(late));
   await mailing.stack.emit(late);
@@ -176,7 +176,7 @@ test('a question that closes before its recipients are known is mailed to no one
   assert.equal(mailsTo(mailing, first.email).length, 0);
 });
 
-test('a member whose access ended gets no mail that is still to be sent', async () => {
+test('a member whose access ended gets no pending mail', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   mailing.stack.removed.add(first.userId);
   await mailing.stack.emit(asked(orgId));
@@ -206,7 +206,7 @@ test('a person who gets many mails in an hour gets one of several questions inst
   });
   assert.equal(mailsTo(mailing, first.email).length, 20);
   assert.ok(waiting.left_ms > 3_000_000, 'until the end of the hour');
-  // One of them closes meanwhile; then the hour is over.
+  // One of them closes meanwhile; then the hour ends.
   const [part] = await mailing.stack.database.sql<{ part: string }[]>`
     select part from notifier.mail_digests where org_id = ${orgId} order by run_id limit 1`;
   const oldest = JSON.parse(part?.part ?? '{}').question;

@@ -1,4 +1,4 @@
-// The process itself, killed and left without its database at the worst moments.
+// The process itself, killed and cut off from its database at the worst times.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test('a node killed between the receiver’s 2xx and its own record costs one repeat of the same bytes, in time', async () => {
+test('a node killed between the receiver’s 2xx and its own record repeats the same bytes once, in time', async () => {
   await using stack = await notifierStack();
   let child: ChildProcess | null = null;
   await using server = await receiver((_request, response) => {
@@ -41,7 +41,8 @@ test('a node killed between the receiver’s 2xx and its own record costs one re
     const survivor = await stack.notifier();
     try {
       const requests = await server.received(2);
-      // The claim of 2 s, the 5 s within which every node looks for deliveries of dead nodes, and what a busy machine adds.
+      // The claim of 2 s, the 5 s within which every node looks for deliveries of dead nodes, and the delay of a busy
+      // machine.
       assert.ok((requests[1]?.atMs ?? 0) - (requests[0]?.atMs ?? 0) < 30_000);
       assert.ok(requests[0]?.rawBody.equals(requests[1]?.rawBody ?? Buffer.alloc(0)));
       assert.equal(requests[0]?.headers['service-delivery'], requests[1]?.headers['service-delivery']);
@@ -58,7 +59,7 @@ test('a node killed between the receiver’s 2xx and its own record costs one re
   }
 });
 
-test('a result that meets no database is recorded when the database is back, and the webhook is not sent again', async () => {
+test('a result that finds no database is recorded when the database is back, and the webhook is not sent again', async () => {
   let postgres = await startTestPostgres();
   const stack = await notifierStack(postgres.url);
   try {

@@ -1,4 +1,4 @@
-// The notifier's process; when it stops, sends under way are finished or put back.
+// The notifier's process; when it stops, pending sends are finished or put back.
 import 'reflect-metadata/lite';
 import { runService } from '@methods/service/run-service';
 import { composeNotifier } from './composition.ts';

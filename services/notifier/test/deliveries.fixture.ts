@@ -1,4 +1,4 @@
-// The outcomes of deliveries, and a notifier that runs while a test works with it.
+// The outcomes of deliveries, and a notifier that runs while a test uses it.
 import { until } from '@methods/test/harness/until';
 import type { Notifier } from '../src/composition.ts';
 import type { Event, NotifierStack } from './notifier-stack.fixture.ts';

@@ -1,4 +1,4 @@
-// A real SMTP server on loopback, in this process, that keeps what it gets and misbehaves on request.
+// A real SMTP server on loopback, in this process, that stores what it gets and misbehaves on request.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
@@ -22,7 +22,7 @@ export interface MailServer extends AsyncDisposable {
 
 export interface MailServerOptions {
   readonly port?: number;
-  /** `start`: TLS from the first byte; else by STARTTLS. Absent: none. */
+  /** `start`: TLS from the first byte; otherwise by STARTTLS. Absent: none. */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer; readonly start: boolean };
   /** Called for each recipient; an error with a `responseCode` refuses it. */
   readonly onRecipient?: (address: string) => Promise<void> | void;
@@ -87,7 +87,7 @@ export function refusal(message: string, responseCode: number): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-/** Sends what `answer` makes of each line that came; null cuts the connection. */
+/** Sends the result of `answer` for each received line; null disconnects. */
 export async function scriptedServer(
   answer: (line: string, socket: Socket) => string | null,
 ): Promise<AsyncDisposable & { readonly url: string }> {

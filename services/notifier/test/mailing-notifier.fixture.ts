@@ -35,10 +35,10 @@ export interface Mailing {
 
 let common: Promise<Mailing> | undefined;
 
-// Of the process: when the tests of all its files have ended.
+// The process's hook: runs when the tests of all its files have ended.
 after(async () => (await common?.catch(() => undefined))?.stop());
 
-/** One for all files of a process: their organizations and addresses are their own. */
+/** One for all files of a process: their organizations and addresses differ. */
 export function commonMailing(): Promise<Mailing> {
   common ??= startMailing();
   return common;
@@ -63,7 +63,7 @@ async function startMailing(): Promise<Mailing> {
   return { stack, server, onRecipient, stop };
 }
 
-/** An organization whose mail goes to these people, each with an address of its own. */
+/** An organization whose mail goes to these people, each with a different address. */
 export function organization({ stack }: Mailing, ...names: string[]) {
   const orgId = newId('org');
   const people = names.map((name): MailedMember => {
@@ -119,7 +119,7 @@ export function deliveries({ stack }: Mailing, orgId: OrgId) {
     from notifier.deliveries d where d.org_id = ${orgId} order by d.seq, d.url`;
 }
 
-/** At least `count` deliveries, none of which will be tried again. */
+/** Waits for at least `count` deliveries, none of which will be tried again. */
 export function ended(mailing: Mailing, orgId: OrgId, count: number) {
   return until('all mails ended', async () => {
     const rows = await deliveries(mailing, orgId);

@@ -1,4 +1,4 @@
-// A fresh database with the notifier's schema, and deliveries to put into it.
+// A fresh database with the notifier's schema, and deliveries to store in it.
 
 import { newId, newRunId, randomToken } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
@@ -51,7 +51,7 @@ export function planned(fields: Partial<PlannedDelivery> = {}): PlannedDelivery 
   };
 }
 
-/** Of a node that has nothing under way. */
+/** For a node without sends in flight. */
 export function claimRequest(fields: Partial<ClaimRequest> = {}): ClaimRequest {
   return {
     claim: randomToken(),

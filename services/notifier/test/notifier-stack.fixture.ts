@@ -1,5 +1,5 @@
-// Everything a notifier needs around it, real: Postgres, NATS, a gRPC server in the registry's place, and the
-// scheduler's end of the bus.
+// The real environment of a notifier: Postgres, NATS, a gRPC server in the registry's place, and the scheduler's end of
+// the bus.
 import 'reflect-metadata/lite';
 import { once } from 'node:events';
 import { type KeyId, newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
@@ -35,11 +35,14 @@ export interface NotifierStack extends AsyncDisposable {
    * false.
    */
   setWebhookHosts(orgId: OrgId, hosts: string[], told?: boolean): void;
-  /** Organizations whose endpoints the registry is asked for without a reply, and how many such calls are open. */
+  /** Organizations for which the registry does not reply about endpoints, and the number of such calls. */
   readonly silent: Map<OrgId, { open: number; begun: number }>;
   /** The organization's endpoints from now on, announced over the bus. */
   setEndpoints(orgId: OrgId, endpoints: readonly EndpointTarget[]): void;
-  /** Who gets mail, by organization; without an entry the registry names no one. Null: the registry is unavailable. */
+  /**
+   * The recipients of mail, by organization; without an entry the registry names no one. Null: the registry is
+   * unavailable.
+   */
   readonly recipients: Map<string, ((to: readonly string[]) => readonly MailedMember[]) | null>;
   /** Users whose access has ended. */
   readonly removed: Set<string>;
@@ -72,7 +75,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
     METHOD_REGISTRY_URL: `127.0.0.1:${registry.port}`,
     ALLOW_PRIVATE_WEBHOOKS: '1',
     WEBHOOK_RETRY_MS: '20,20,20,20,20',
-    // A busy machine may answer late: a try that is given up would be another one.
+    // A busy machine may answer late: a try that is given up would add another one.
     WEBHOOK_TIMEOUT_MS: '30000',
     WEBHOOK_CLAIM_MS: '60000',
     ...settings,
@@ -141,7 +144,7 @@ function connected(bus: Bus): Promise<void> {
   return new Promise((resolve) => void bus.onConnected(resolve));
 }
 
-/** Knows one secret for every key, except the key `key_unknown`. Comes back on the port it had. */
+/** Knows one secret for every key, except the key `key_unknown`. Restarts on the port it had. */
 class RegistryStandIn {
   readonly webhookHosts = new Map<string, string[]>();
   readonly endpoints = new Map<string, readonly EndpointTarget[]>();

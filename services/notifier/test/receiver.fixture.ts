@@ -1,4 +1,4 @@
-// A real HTTP receiver for tests: keeps every request as it came and answers as configured.
+// A real HTTP receiver for tests: stores every request as it arrived and answers as configured.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** As they came over the wire. */
+  /** As received. */
   readonly rawBody: Buffer;
   readonly localAddress: string;
   readonly atMs: number;
@@ -17,7 +17,7 @@ export type Answer = (request: ReceivedRequest, response: ServerResponse, socket
 export interface Receiver extends AsyncDisposable {
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
-  /** Resolves once `count` requests came; fails after `timeoutMs`. */
+  /** Resolves once `count` requests arrived; fails after `timeoutMs`. */
   received(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
 }
 

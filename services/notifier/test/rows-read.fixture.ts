@@ -1,4 +1,4 @@
-// How many rows of tables a statement looked at, by the server's own count. The statement is executed.
+// Counts the rows of tables that a statement reads, by the server's count. The statement is executed.
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 
 interface PlanNode {

@@ -1,11 +1,11 @@
-// Receivers that take a webhook's connection and hold it: one never answers, one never shakes hands, one sends a byte a
-// second. All on every address of 127.0.0.0/8, so that one server is many hosts.
+// Receivers that accept a webhook's connection and keep it: one never answers, one never completes the handshake, one
+// sends a byte a second. All listen on every address of 127.0.0.0/8, so that one server serves as many hosts.
 import { createServer, type Server, type Socket } from 'node:net';
 
 export interface SilentReceivers extends AsyncDisposable {
   readonly neverAnswers: number;
   readonly drips: number;
-  /** Connections open now, and the most there were at once. */
+  /** Open connections now, and the maximum so far. */
   readonly open: number;
   readonly openMax: number;
 }

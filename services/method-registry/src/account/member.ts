@@ -1,4 +1,4 @@
-// A person in an organization, and what a verified token says of them.
+// A person in an organization, and the claims of a verified token about them.
 
 import { isRole, type Role } from '@methods/auth/caller';
 import type { OrgId, UserId } from '@methods/base/ids';
@@ -11,18 +11,19 @@ export interface Member {
   readonly orgName: string;
   readonly userId: UserId;
   /**
-   * The role an admin gave, else the one the issuer claims, else admin for the organization's first user, else member.
+   * The role that an admin set, else the one that the issuer claims, else admin for the organization's first user, else
+   * member.
    */
   readonly role: Role;
-  /** Empty where the issuer gives none. */
+  /** Empty if the issuer gives none. */
   readonly email: string;
-  /** Whether the issuer vouches for the address. */
+  /** Whether the issuer has verified the address. */
   readonly emailVerified: boolean;
   readonly name: string;
   readonly createdAt: Date;
-  /** To a few minutes. */
+  /** Accurate to a few minutes. */
   readonly lastSeenAt: Date;
-  /** When an admin ended their access, for good; null: they have it. */
+  /** When an admin ended their access permanently; null: they have access. */
   readonly disabledAt: Date | null;
 }
 
@@ -32,7 +33,7 @@ export interface ClaimedUser {
   readonly subject: string;
   /** An empty email, name or role keeps the known one: not every token has all of them. */
   readonly email: string;
-  /** Null: the token does not say; a known address keeps what was said of it. */
+  /** Null: the token does not say; a known address keeps its status. */
   readonly emailVerified: boolean | null;
   readonly name: string;
   readonly role: Role | '';

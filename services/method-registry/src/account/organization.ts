@@ -14,13 +14,13 @@ export interface Settings {
   readonly contentOnDevices: boolean;
   /** How long finished runs are kept. */
   readonly retentionDays: number;
-  /** Host names webhooks may go to, `*.example.com` for all below it; empty: any public one. */
+  /** Host names that webhooks may use, `*.example.com` for all names below it; empty: any public one. */
   readonly webhookHosts: readonly string[];
-  /** IANA name of the zone in which mails and pages show times to people. */
+  /** IANA name of the time zone in which mails and pages show times. */
   readonly timeZone: string;
 }
 
-/** Absent fields are unchanged. */
+/** Absent fields are not changed. */
 export type SettingsChange = { readonly [Setting in keyof Settings]: Settings[Setting] | null };
 
 /** @throws ServiceError invalid_request that names the setting. */
@@ -45,7 +45,7 @@ export function settingsChange(change: SettingsChange): SettingsChange {
   return change;
 }
 
-/** Offsets such as +02:00 are refused: they are not a place's zone, which changes in summer. */
+/** Offsets such as +02:00 are refused: a place's zone changes in summer, an offset does not. */
 function isTimeZone(name: string): boolean {
   if (name.length > ZONE_CHARACTERS_MAX || !/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return false;
   try {
@@ -60,9 +60,7 @@ function refused(path: string, code: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path, code, message }] });
 }
 
-/**
- * An organization is identified by its issuer: the issuer of its members' tokens and the issuer's own name for it.
- */
+/** An organization is identified by the issuer of its members' tokens and the issuer's own name for it. */
 export interface ExternalOrganization {
   readonly issuer: string;
   readonly externalId: string;

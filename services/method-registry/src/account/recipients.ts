@@ -8,7 +8,10 @@ const NAMED_MAX = 50;
 const ADDRESS_CHARACTERS_MAX = 320;
 const ROLES: readonly Role[] = ['viewer', 'member', 'admin'];
 
-/** Why a person gets the mail: the question names them, or no one, and then its method's publisher or the admins. */
+/**
+ * Why a person gets the mail: the question names them; or it names no one, and they are its method's publisher or an
+ * admin.
+ */
 export type Reason = 'named' | 'publisher' | 'admin';
 
 export interface Recipient {
@@ -20,15 +23,15 @@ export interface Recipient {
   readonly reason: Reason;
 }
 
-/** The people a question names. */
+/** The people that a question names. */
 export interface Named {
   /** In lower case. */
   readonly addresses: readonly string[];
-  /** With the roles that may do more: an admin is also a member. */
+  /** Includes higher roles: an admin is also a member. */
   readonly roles: readonly Role[];
 }
 
-/** @throws ServiceError invalid_request. An address is compared and never sent to as it is written here. */
+/** @throws ServiceError invalid_request. An address here is only compared, never used as a destination. */
 export function named(to: readonly string[]): Named {
   if (to.length > NAMED_MAX) throw refused('to_count', `A question names at most ${NAMED_MAX} addresses and roles.`);
   if (to.some((each) => each.length > ADDRESS_CHARACTERS_MAX)) throw refused('to_length', 'An address is too long.');

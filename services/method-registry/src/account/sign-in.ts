@@ -8,7 +8,7 @@ export const SESSION_DAYS = 7;
 export interface SignIn {
   readonly state: string;
   readonly nonce: string;
-  /** RFC 7636: proves to the issuer that the client redeeming the code is the one that began. */
+  /** RFC 7636: proves to the issuer that the client that redeems the code is the one that began. */
   readonly codeVerifier: string;
   /** A path of our own. */
   readonly returnTo: string;
@@ -24,7 +24,7 @@ export function signIn({ state, nonce, codeVerifier, returnTo }: SignIn): SignIn
   };
 }
 
-/** `//host` and `/\host` lead browsers elsewhere; so do tabs and line breaks in front, which they drop. */
+/** Browsers treat `//host` and `/\host` as other hosts, also after tabs and line breaks, which they drop. */
 function ownPath(path: string): string {
   if (/^\/(?![/\\])[\x21-\x7e]*$/.test(path)) return path;
   throw new ServiceError('invalid_request', 'return_to is a path.', {

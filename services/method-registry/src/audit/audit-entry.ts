@@ -1,4 +1,4 @@
-// A line of the audit log, as it is read and as another service reports what it did, and the actor of a change.
+// A line of the audit log, as read and as other services report their acts, and the actor of a change.
 import type { AuditId, OrgId } from '@methods/base/ids';
 
 export const TARGET_KINDS = [
@@ -24,7 +24,7 @@ interface AuditLine {
   readonly action: string;
   readonly targetKind: TargetKind;
   readonly targetId: string;
-  /** JSON objects with the fields that changed; null where nothing was before or is after. */
+  /** JSON objects with the fields that changed; null if there was nothing before, or is nothing after. */
   readonly beforeJson: string | null;
   readonly afterJson: string | null;
 }
@@ -33,7 +33,7 @@ export interface AuditEntry extends AuditLine {
   readonly by: Party;
   readonly ip: string;
   readonly requestId: string;
-  /** Empty: the doer acted through none. */
+  /** Empty: the doer used no client. */
   readonly client: string;
 }
 
@@ -51,7 +51,7 @@ export interface Doer {
   /** Empty for system. */
   readonly ip: string;
   readonly requestId: string;
-  /** Name and version of the MCP client that it acted through; absent: none. */
+  /** Name and version of the MCP client that the doer used; absent: none. */
   readonly client?: string;
 }
 
@@ -59,11 +59,11 @@ export interface Doer {
 export interface Party {
   readonly kind: DoerKind;
   readonly id: string;
-  /** Empty where it is not known any more. */
+  /** Empty if it is no longer known. */
   readonly name: string;
 }
 
-/** From a stored id: its prefix is the kind. */
+/** Derives the kind from the prefix of a stored id. */
 export function party(id: string, name: string | null): Party {
   return { kind: kindOf(id), id, name: name ?? '' };
 }

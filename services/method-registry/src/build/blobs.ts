@@ -1,4 +1,4 @@
-// Where recordings are kept: in the registry's own Postgres, or in S3 by configuration.
+// Chooses where recordings are stored: in the registry's own Postgres, or in S3 by configuration.
 import type { BlobStore } from '@methods/blobs/blob-store';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { S3BlobStore } from '@methods/blobs/s3-blob-store';

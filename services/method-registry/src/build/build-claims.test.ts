@@ -58,7 +58,7 @@ async function versionsOf(methodId: MethodId): Promise<number> {
 /** Announced ends of builds. */
 const endings: MethodId[] = [];
 
-/** The build of a method once this process, and no other, has finished what is due. */
+/** Returns the build of a method once this process, and no other, has finished all due builds. */
 async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
     store,
@@ -82,7 +82,7 @@ async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) 
 }
 
 describe('claims of builds', { timeout: 300_000 }, () => {
-  test('of 20 at once each build goes to one', async () => {
+  test('each of 20 simultaneous claims gets another build', async () => {
     const methods = [await queued(), await queued(), await queued()];
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(FREE)));
     const got = claims.filter((claim) => claim !== null);
@@ -91,7 +91,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     for (const claim of got) ok(await store.fail(claim, 'Given up.'));
   });
 
-  test('an attempt that was overtaken after its lease changes nothing any more', async () => {
+  test('an attempt that was replaced after its lease expired changes nothing', async () => {
     const methodId = await queued();
     const slow = await claimOf(methodId);
     equal(await store.claim(FREE), null, 'a lease holds');
@@ -107,7 +107,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     equal(await versionsOf(methodId), 1);
   });
 
-  test('of 20 ends of one attempt at once one has an effect', async () => {
+  test('only one of 20 simultaneous ends of an attempt has an effect', async () => {
     const methodId = await queued();
     const claim = await claimOf(methodId);
     const ends = await Promise.all(
@@ -131,7 +131,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     equal(await versionsOf(methodId), 1);
   });
 
-  test('a build whose tries all end without a result fails with a sentence', async () => {
+  test('a build fails with a sentence when all its tries end without a result', async () => {
     const methodId = await queued();
     for (let tries = 0; tries < BUILD_TRIES_MAX; tries++) {
       await claimOf(methodId);
@@ -151,7 +151,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     );
   });
 
-  test('a recording whose parts are gone fails with a sentence', async () => {
+  test('a recording whose parts are missing fails with a sentence', async () => {
     const methodId = await queued();
     const build = await workedOff(methodId);
     equal(build.error, 'The recording is incomplete: upload it again.');

@@ -1,4 +1,4 @@
-// One build: a recording's bytes in, a draft that can be saved, or the sentence why there is none, out.
+// Runs one build: takes a recording's bytes, and returns a draft that can be saved, or a sentence why there is none.
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import { type MethodSource, methodSource } from '../method/method-source.ts';
@@ -17,7 +17,7 @@ export type Built =
   | { readonly kind: 'draft'; readonly draft: MethodSource; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** @throws BlobError or ServiceError unavailable: to be tried again. Aborted: the signal's reason. */
+/** @throws BlobError or ServiceError unavailable: the build can be tried again. Aborted: the signal's reason. */
 export async function buildRecording(build: ClaimedBuild, parts: BuildParts, signal: AbortSignal): Promise<Built> {
   const upload = await parts.uploads.find(build.orgId, build.uploadId);
   const compiled = await compile(upload, parts, signal);
@@ -32,13 +32,13 @@ async function compile(upload: Upload, { uploads, blobs, compiler }: BuildParts,
   try {
     return await compiler.compile({ parts, sizeBytes, name: displayName }, signal);
   } catch (error) {
-    // No try will find it.
+    // Another try would not find it either.
     if (error instanceof BlobError && error.code === 'missing') return { kind: 'incomplete' } satisfies Compiled;
     throw error;
   }
 }
 
-// Why no draft was made from a recording, as a sentence for people. No sentence repeats recorded content.
+// Explains why a recording produced no draft, as a sentence for people. No sentence repeats recorded content.
 
 const REFUSED: Partial<Record<RecordingFinding['code'], string>> = {
   too_large: 'The recording is too large to compile: record fewer pages, or leave out images.',

@@ -44,7 +44,7 @@ class HeldCompiler implements RecordingCompiler {
 }
 
 describe('shares of organizations in builds', { timeout: 300_000 }, () => {
-  test('one build queued behind 200 of another organization goes next', async () => {
+  test('a build queued behind 200 of another organization is next', async () => {
     await database.queue(many, 200);
     const first = await claimed();
     equal(first.orgId, many);
@@ -53,7 +53,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
     equal((await claimed()).orgId, many);
   });
 
-  test('with as many under way, the organization served longest ago is next, and each gets its oldest', async () => {
+  test('with as many builds in progress, the organization served longest ago is next, and each gets its oldest', async () => {
     const [first] = await database.queue(many, 3);
     const [other] = await database.queue(few, 3);
     const order: string[] = [];
@@ -74,7 +74,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
     equal(await store.claim({ ...FREE, noneOf: [many] }), null);
   });
 
-  test('an organization never has all places, so another one’s build begins at once', async () => {
+  test('an organization never uses all places, so another one’s build begins at once', async () => {
     const { sql } = database;
     const reader = new OrganizationReader({ sql, role: 'registry_reader' });
     const compiler = new HeldCompiler();
@@ -115,7 +115,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
     await database.queue(many, 1_000, { isLarge: true });
     for (const orgId of others) await database.queue(orgId, 1);
     await sql`analyze registry.builds`;
-    // Rolled back: explaining a claim is making it.
+    // Rolled back, since explaining a claim makes it.
     const read = await sql
       .begin(async (tx) => {
         const [plan] = await tx`explain (analyze, format json) ${claimBuild(tx, randomToken(), FREE)}`;
@@ -125,7 +125,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
     ok(read <= 10 * others.length, `a step of the claim reads ${read} rows`);
   });
 
-  test('a method’s updated_at moves with its build', async () => {
+  test('a method’s updated_at changes with its build', async () => {
     const [methodId = '' as MethodId] = await database.queue(many, 1);
     let last = 0;
     const moves = async () => {
@@ -161,7 +161,7 @@ class Explained extends Error {
   }
 }
 
-/** Of the step of a plan that reads most. */
+/** For the step of a plan that reads most. */
 function mostRowsRead(plan: Record<string, unknown>): number {
   const each = Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0);
   const below = (plan.Plans as Record<string, unknown>[] | undefined) ?? [];

@@ -76,7 +76,7 @@ describe('the build of a recording', { timeout: 300_000 }, () => {
     });
   }
 
-  test('a failed build is tried again on the same method, with one line of the log for each', async () => {
+  test('a failed build is tried again on the same method, with one log line for each', async () => {
     const { client, sql } = registry;
     const { methodId } = await build(Buffer.from('<har>'));
     const { method } = await client.retryBuild({ orgId, methodId, doer: TEST_DOER });

@@ -1,4 +1,4 @@
-// Runs the due builds, a few at once, each in its own process and in one of the places of this process. Organizations
+// Runs due builds, a few at a time, each in a separate process and in one of the places of this process. Organizations
 // take turns.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -9,9 +9,7 @@ import type { BuildStore, ClaimedBuild } from '../store/build-store.ts';
 import { BUILD_TRIES_MAX, type ClaimTerms } from '../store/claim-build.ts';
 import { type BuildParts, type Built, buildRecording, NO_RESULT } from './build-recording.ts';
 
-/**
- * Renewed while the build runs, however slowly its recording is read: a lease that expires is of a process that died.
- */
+/** Renewed while the build runs, however slowly its recording is read: an expired lease means that its process died. */
 const LEASE_MS = 60_000;
 const RENEWALS_A_LEASE = 3;
 /**
@@ -33,7 +31,7 @@ export class Builds implements Stoppable {
   private readonly places = new BuildPlaces();
   private readonly underWay = new Set<Promise<void>>();
   private claiming: Promise<void> | null = null;
-  /** Something became due, or a place free, while the last claim was under way. */
+  /** A build became due, or a place free, during the last claim. */
   private woken = false;
   private poll: Timer | null = null;
 
@@ -43,7 +41,7 @@ export class Builds implements Stoppable {
     this.wake();
   }
 
-  /** Looks for due builds now. Call it after a build was queued. */
+  /** Looks for due builds now. Called after a build was queued. */
   wake(): void {
     this.woken = true;
     if (this.claiming !== null || this.stopping.signal.aborted) return;
@@ -56,7 +54,7 @@ export class Builds implements Stoppable {
     });
   }
 
-  /** Builds under way are given back: another registry, or the next one here, begins them again. */
+  /** Gives builds in progress back: another registry, or the next one here, begins them again. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the registry stops'));
     this.poll?.cancel();
@@ -64,7 +62,7 @@ export class Builds implements Stoppable {
     await Promise.all(this.underWay);
   }
 
-  /** Begins builds while there are both due ones and places for them. */
+  /** Begins builds while there are both due builds and free places. */
   private async claim(): Promise<void> {
     const { store, logger, leaseMs = LEASE_MS } = this.options;
     try {
@@ -107,7 +105,7 @@ export class Builds implements Stoppable {
       built = await buildRecording(build, this.options, this.stopping.signal);
     } catch (error) {
       if (this.stopping.signal.aborted) return await store.release(build);
-      // The lease expires, and the build begins again; after some such tries it fails.
+      // The lease expires, and the build begins again; it fails after a few such tries.
       logger.warn({ ...fields, error }, 'build will be tried again');
       return;
     } finally {
@@ -121,7 +119,7 @@ export class Builds implements Stoppable {
     logger.info({ ...fields, outcome: ended ? built.kind : 'overtaken' }, 'build ended');
   }
 
-  /** Until it is cancelled. A renewal that fails is made up for by the next. */
+  /** Renews the lease until it is cancelled. The next renewal makes up for one that fails. */
   private keepLease(build: ClaimedBuild): Timer {
     const { store, clock = systemClock, leaseMs = LEASE_MS, logger } = this.options;
     let kept = true;
@@ -148,8 +146,8 @@ export class Builds implements Stoppable {
 }
 
 /**
- * The places of this process for builds: how many run at once, of all organizations and of each. The last one is for
- * small recordings, and an organization never has all: a newcomer finds a place.
+ * The places of this process for builds: how many run at a time, of all organizations and of each. The last one is for
+ * small recordings, and an organization never has all of them, so that a newcomer finds a place.
  */
 interface BuildPlace {
   readonly orgId: OrgId;
@@ -176,7 +174,7 @@ class BuildPlaces {
     this.taken.delete(place);
   }
 
-  /** The free places. */
+  /** Returns the free places. */
   terms(leaseMs: number): ClaimTerms {
     const all = new Map<string, number>();
     const large = new Map<string, number>();

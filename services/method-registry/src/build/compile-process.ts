@@ -1,5 +1,5 @@
-// The body of the process that compiles one recording and checks its draft. Any damage a recording does ends with the
-// process. On standard input: the request as one line of JSON, then the recording; on standard output: the reply.
+// The body of the process that compiles one recording and checks its draft. Any damage that a recording does ends with
+// the process. Standard input has the request as one line of JSON, then the recording; standard output gets the reply.
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { compileRecording } from '@methods/method/recording/compile-recording';
@@ -13,16 +13,16 @@ const input = await buffer(process.stdin);
 const lineEnd = input.indexOf(LINE_FEED);
 const { name, sizeBytes, timeMaxMs }: CompileHead = JSON.parse(input.toString('utf8', 0, lineEnd));
 const recording = input.subarray(lineEnd + 1);
-// The registry that began it was killed in the middle.
+// The registry that began the process was killed in the middle.
 if (recording.length !== sizeBytes) process.exit(1);
-// The registry ends what takes too long; a thread does it where the registry has died meanwhile.
+// The registry ends a process that takes too long; this thread does so if the registry has died.
 const deadline = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${timeMaxMs})`;
 new Worker(deadline, { eval: true, env: {}, execArgv: [] }).unref();
 process.stdout.end(JSON.stringify(draftOf(new TextDecoder().decode(recording))));
 
 function draftOf(json: string): CompileReply {
   const { source, findings } = compileRecording(json, name === '' ? {} : { name });
-  // By code: a message may contain recorded content.
+  // Only the code: a message may contain recorded content.
   if (source === null) return { kind: 'refused', code: findings[0]?.code ?? 'draft_invalid' };
   const bytes = Buffer.from(source);
   if (isSourceTooLarge(bytes)) return { kind: 'draft_too_large' };

@@ -52,10 +52,10 @@ async function startProcess(postgresUrl: string) {
 }
 
 describe('a killed registry', { timeout: 300_000 }, () => {
-  test('its build is done by the next one, once; a stopped one returns its build at once', async () => {
+  test('its build is done once by the next registry; a stopped one returns its build at once', async () => {
     const database = await migratedDatabase('method-registry');
     const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 60_000 });
-    // White space is read too: the compiling lasts long enough to be met.
+    // White space is read too, so that compiling lasts long enough to be interrupted.
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(18_000_000, ' ')]);
     const running = (methodId: MethodId, attempts: number) =>
       until('the build is under way', async () => {
@@ -70,7 +70,7 @@ describe('a killed registry', { timeout: 300_000 }, () => {
     await first.end('SIGKILL');
     const [left] = await sql`select state, due_at > now() as leased from registry.builds where method_id = ${methodId}`;
     deepEqual({ ...left }, { state: 'running', leased: true });
-    // The minute of its lease passes.
+    // As if the minute of its lease had passed.
     await sql`update registry.builds set due_at = now() where method_id = ${methodId}`;
 
     const second = await startProcess(database.url);

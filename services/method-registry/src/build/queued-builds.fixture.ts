@@ -1,4 +1,4 @@
-// A registry's database without a registry, which would claim what the tests claim, and builds queued in it.
+// A registry's database without a registry, which would claim the builds of the tests, and builds queued in it.
 import 'reflect-metadata/lite';
 import { randomBytes } from 'node:crypto';
 import { type MethodId, newId, newMethodId, type OrgId } from '@methods/base/ids';
@@ -13,7 +13,7 @@ export const FREE: ClaimTerms = { leaseMs: 60_000, takeLarge: true, noneOf: [], 
 export interface BuildDatabase {
   readonly sql: Database;
   newOrganization(): Promise<OrgId>;
-  /** Methods whose recordings are one byte that is not stored, due one after the other. */
+  /** Queues methods whose recordings are one byte that is not stored, due one after the other. */
   queue(orgId: OrgId, count: number, options?: { readonly isLarge?: boolean }): Promise<MethodId[]>;
   drop(): Promise<void>;
 }

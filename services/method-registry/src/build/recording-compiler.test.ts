@@ -8,7 +8,7 @@ import { processCompiler } from './recording-compiler.ts';
 
 const never = new AbortController().signal;
 
-/** The request for a recording that comes in pieces. */
+/** The request for a recording that arrives in pieces. */
 function recorded(bytes: Uint8Array, name = '', pieceBytes = Math.ceil(bytes.length / 2)) {
   async function* parts() {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
@@ -23,7 +23,7 @@ const large = () => Buffer.from(`{"log":{"entries":[${'0,'.repeat(MARKS)}0]}}`);
 describe('the compiler of recordings', { timeout: 300_000 }, () => {
   test('a recording that needs more memory or time than allowed ends only its own process', async () => {
     const poor = processCompiler({ heapMibMax: 32 });
-    // As many numbers as may be parsed sometimes fit.
+    // The maximum of numbers sometimes fits.
     const objects = Buffer.from(`{"log":{"entries":[${'{},'.repeat(MARKS / 3)}0]}}`);
     deepEqual(await poor.compile(recorded(objects), never), { kind: 'too_much_memory' });
     const hasty = processCompiler({ timeMaxMs: 1 });
@@ -41,7 +41,7 @@ describe('the compiler of recordings', { timeout: 300_000 }, () => {
     deepEqual(warnings, []);
   });
 
-  test('it is given up when the registry stops', async () => {
+  test('it is aborted when the registry stops', async () => {
     const stop = new AbortController();
     const compiling = processCompiler().compile(recorded(large()), stop.signal);
     stop.abort(new Error('stops'));
@@ -60,7 +60,7 @@ describe('the compiler of recordings', { timeout: 300_000 }, () => {
     deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
   });
 
-  test('the name that is given becomes the draft’s', async () => {
+  test('a given name becomes the draft’s name', async () => {
     const compiled = await processCompiler().compile(recorded(SHOP_HAR, 'Refund it'), never);
     equal(compiled.kind === 'drafted' && /^name: refund-it$/m.test(compiled.source), true);
   });

@@ -1,6 +1,6 @@
-// Compiles a recording in a process of its own, with bounds on its memory and its time, so that no recording makes the
-// registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve ends the whole process, in
-// spite of the thread's limits.)
+// Compiles a recording in a separate process, with bounds on its memory and time, so that no recording slows the
+// registry or ends it. (A thread is not enough: an allocation that V8 cannot serve ends the whole process, in spite of
+// the thread's limits.)
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -12,14 +12,14 @@ import type { SourceVerdict } from '../method/source-verdict.ts';
 
 const HEAP_MIB_MAX = 1_024;
 const TIME_MAX_MS = 50_000;
-/** To read a recording from where it is kept, however large. */
+/** For reading a recording of any size from its store. */
 const READ_MS_MAX = 300_000;
 
 export interface CompileRequest {
-  /** The recording, in pieces; given to the process as they come, so that this process never holds it whole. */
+  /** The recording, in pieces; passed to the process as they arrive, so that this process never holds all of it. */
   readonly parts: AsyncIterable<Uint8Array>;
   readonly sizeBytes: number;
-  /** The method's name; empty: taken from the recording. */
+  /** The method's name; empty: derived from the recording. */
   readonly name: string;
 }
 
@@ -37,7 +37,7 @@ export type CompileReply =
 
 export type Compiled =
   | CompileReply
-  /** The parts are more or fewer bytes than the recording's size. */
+  /** The parts have more or fewer bytes than the recording. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'too_much_memory' | 'too_long' | 'broke_down' };
 
@@ -59,14 +59,14 @@ export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MA
     async compile({ parts, sizeBytes, name }: CompileRequest, signal: AbortSignal): Promise<Compiled> {
       signal.throwIfAborted();
       const child = spawn(process.execPath, [`--max-old-space-size=${heapMibMax}`, ...nodeArguments(BODY)], {
-        // Not the environment's secrets.
+        // The environment has secrets, so none is passed on.
         env: {},
         stdio: ['pipe', 'pipe', 'ignore'],
       });
       const close = ended(child);
       const end = () => child.kill('SIGKILL');
       signal.addEventListener('abort', end);
-      // It may end before it has read everything, or not be there to be ended.
+      // The process may end before it has read everything, or before it is killed.
       child.on('error', () => {});
       child.stdin.on('error', () => {});
       try {
@@ -92,7 +92,7 @@ export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MA
   } satisfies RecordingCompiler;
 }
 
-/** How many bytes there were, or more than there may be. */
+/** Returns the number of bytes, or more than allowed. */
 async function fed(
   parts: CompileRequest['parts'],
   sizeBytes: number,
@@ -100,7 +100,7 @@ async function fed(
   signal: AbortSignal,
 ): Promise<number> {
   let bytes = 0;
-  // One for all waits: a listener that lost its race would stay.
+  // One promise for all waits, since a listener that lost its race would remain.
   const closed = once(into, 'close', { signal });
   closed.catch(() => {});
   for await (const part of parts) {
@@ -113,12 +113,12 @@ async function fed(
   return bytes;
 }
 
-/** Resolves even if it could not be started. */
+/** Resolves even if the process could not be started. */
 async function ended(child: ChildProcess): Promise<void> {
   await once(child, 'close').catch(() => {});
 }
 
-/** V8 gives up by SIGABRT; a shell or a container reports that as 134, and the kernel's own limit as SIGKILL. */
+/** V8 aborts with SIGABRT, which a shell or a container reports as 134; the kernel's own limit is SIGKILL. */
 function ranOutOfMemory({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === 134 || signalCode === 'SIGABRT' || signalCode === 'SIGKILL';
 }

@@ -7,7 +7,7 @@ import { newUpload, recordedMethod, SHOP_HAR, sendRecording } from '../../test/r
 import { newOrganization, startRegistry } from '../../test/running-registry.fixture.ts';
 
 describe('a registry with S3', { timeout: 300_000 }, () => {
-  test('keeps recordings only there, builds them from there, and waits while it is unavailable', async () => {
+  test('stores recordings only in S3, builds them from there, and waits while it is unavailable', async () => {
     const s3 = await startS3();
     const { secretAccessKey, ...options } = s3.options;
     const blobs = { kind: 's3', ...options, secretAccessKey: new Secret(secretAccessKey) } as const;

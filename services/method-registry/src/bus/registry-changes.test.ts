@@ -35,7 +35,7 @@ after(async () => {
   await nats.stop();
 });
 
-/** The next change of an organization while `act` is repeated: the registry's own connection may still be coming. */
+/** Returns the next change of an organization while `act` is repeated, since the registry may not be connected yet. */
 async function changeAfter(orgId: OrgId, signal: AbortSignal, act: () => Promise<unknown>): Promise<RegistryChanged> {
   const decode = decoder(RegistryChangedSchema);
   let heard: RegistryChanged | undefined;
@@ -76,9 +76,7 @@ describe('registry changes', { timeout: 300_000 }, () => {
     equal((await client.getVersion({ orgId, methodId, version: 'published' })).version?.versionId, versionId);
   });
 
-  test('what agents are offered names the method, when it is offered, published, renamed and withdrawn', async ({
-    signal,
-  }) => {
+  test('an offered method is named when it is offered, published, renamed and withdrawn', async ({ signal }) => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { methodId, versionId } = await newMethod(client, orgId);

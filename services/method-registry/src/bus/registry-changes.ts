@@ -1,5 +1,6 @@
-// Notifies every process that caches keys, methods, sessions, members, settings, endpoints or offers of what to drop, and
-// people's pages of builds that ended. Sent after the commit and never waited for: caches also forget by age, so a message lost with NATS costs seconds, not correctness.
+// Notifies every process that caches keys, methods, sessions, members, settings, endpoints or offers of what to drop,
+// and people's pages of builds that ended. Sent after the commit without waiting: caches also expire by age, so a
+// message lost with NATS costs seconds, not correctness.
 import type { EndpointId, KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { registryChanged } from '@methods/bus/subjects';
@@ -12,10 +13,10 @@ export interface RegistryChanges {
   keyRevoked(key: { readonly orgId: OrgId; readonly keyId: KeyId; readonly authSha256: Buffer }): void;
   methodPublished(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
   sessionEnded(session: { readonly orgId: OrgId; readonly userId: UserId; readonly sessionSha256: Uint8Array }): void;
-  /** Another role: cached tokens and sessions of theirs are out of date. */
+  /** The role changed: cached tokens and sessions of the member are out of date. */
   memberChanged(member: { readonly orgId: OrgId; readonly userId: UserId }): void;
   settingsChanged(orgId: OrgId): void;
-  /** A method became or ceased to be one that agents are offered, or what they see of it changed. */
+  /** An offer to agents began or ended, or what agents see of the method changed. */
   offerChanged(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
   /** The build of a recording has succeeded or failed. */
   buildEnded(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
@@ -29,7 +30,7 @@ const encode = encoder(RegistryChangedSchema);
 
 type Kind = 'key' | 'method' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer' | 'build';
 
-/** A change that could not be sent is logged and forgotten. */
+/** A change that could not be sent is only logged. */
 export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
   function emit(orgId: OrgId, kind: Kind, id: string, sha256?: Uint8Array): void {
     const authSha256 = sha256 === undefined ? '' : Buffer.from(sha256).toString('hex');

@@ -1,4 +1,4 @@
-// An organization's endpoint: where it is notified of all its runs, of which of their events, and by which secrets.
+// An organization's endpoint: its target for events of all runs, the events it takes, and its secrets.
 
 import { open, seal } from '@methods/auth/secret-box';
 import { createWebhookSecret } from '@methods/auth/webhook-signature';
@@ -7,7 +7,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { InjectionToken } from 'tsyringe';
 import type { Party } from '../audit/audit-entry.ts';
 
-/** Every event an endpoint may take. */
+/** Every event that an endpoint may take. */
 const ENDPOINT_EVENTS = [
   'needs_input',
   'question.reminded',
@@ -22,7 +22,7 @@ const ENDPOINT_FORMATS = ['webhook', 'slack', 'teams'] as const;
 export type EndpointFormat = (typeof ENDPOINT_FORMATS)[number];
 
 export const ENDPOINTS_MAX = 20;
-/** How long an earlier secret may sign too. */
+/** How long an earlier secret may also sign. */
 const OVERLAP_MS_MAX = 7 * 86_400_000;
 
 export interface Endpoint {
@@ -36,11 +36,11 @@ export interface Endpoint {
   readonly paused: boolean;
   readonly createdAt: Date;
   readonly createdBy: Party;
-  /** Until when an earlier secret signs too; null: none does. */
+  /** The time until which an earlier secret also signs; null: none does. */
   readonly earlierUntil: Date | null;
 }
 
-/** With what its webhooks are sent by, sealed. */
+/** Includes the sealed URL and secrets with which its webhooks are sent. */
 export interface SealedTarget extends Pick<Endpoint, 'orgId' | 'endpointId' | 'name' | 'format' | 'events' | 'paused'> {
   readonly sealedUrl: Buffer;
   readonly sealedSecret: Buffer;
@@ -71,7 +71,7 @@ export function overlapMs(ms: number): number {
   return ms;
 }
 
-/** The URL of a chat is a secret as a whole, and of other URLs the query may be one. */
+/** The whole URL of a chat is a secret; of other URLs the query may be one. */
 export function shownUrl(format: EndpointFormat, url: string): string {
   let parsed: URL;
   try {
@@ -88,8 +88,8 @@ function refused(field: string, message: string): ServiceError {
 }
 
 /**
- * Makes, seals and opens what an endpoint's webhooks are sent by: its URL and its secrets. Each is bound to its place,
- * so that one moved to another row or column does not open.
+ * Creates, seals and opens an endpoint's URL and secrets. Each is bound to its place, so that a copy in another row or
+ * column does not open.
  */
 interface EndpointPlace {
   readonly orgId: OrgId;

@@ -1,4 +1,4 @@
-// A service key as the registry knows it (never the key, only what recognizes it), and the webhook secrets of its runs.
+// A service key as the registry stores it (never the key, only its hash), and the webhook secrets of its runs.
 
 import { open, seal } from '@methods/auth/secret-box';
 import { createWebhookSecret } from '@methods/auth/webhook-signature';
@@ -24,11 +24,11 @@ export interface KeyUse {
 }
 
 /**
- * Makes, seals and opens webhook secrets. A secret must be readable again to sign with, so it is stored encrypted
- * under SECRETS_KEY and bound to its key's row: one moved to another row does not open.
+ * Creates, seals and opens webhook secrets. A secret must be readable for signing, so it is stored encrypted under
+ * SECRETS_KEY and bound to its key's row: a copy in another row does not open.
  */
 export interface WebhookSecrets {
-  /** A new secret, in clear for the one reply that holds it, and sealed for the store. */
+  /** Returns a new secret: in clear text for the only reply that holds it, and sealed for the store. */
   create(orgId: OrgId, keyId: KeyId): { readonly secret: string; readonly sealed: Buffer };
   /** @throws SecretBoxError when it was sealed for another key or under another SECRETS_KEY. */
   open(orgId: OrgId, keyId: KeyId, sealed: Buffer): string;

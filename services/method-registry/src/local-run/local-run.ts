@@ -1,4 +1,4 @@
-// The record of a run on a person's own computer. The newest one is kept; its sequence orders them.
+// The record of a run on a person's own computer. The newest one is kept, by its sequence.
 import type { MethodId, OrgId, RunId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Party } from '../audit/audit-entry.ts';
@@ -8,15 +8,15 @@ type LocalRunStatus = (typeof STATUSES)[number];
 
 export interface LocalRun {
   readonly orgId: OrgId;
-  /** Made on that computer. */
+  /** Created on that computer. */
   readonly runId: RunId;
   /** Bare id. */
   readonly methodId: MethodId;
   readonly versionId: VersionId;
   readonly sequence: number;
-  /** Null where the inspection holds none. */
+  /** Null if the inspection has none. */
   readonly status: LocalRunStatus | null;
-  /** When its first record came. */
+  /** When its first record arrived. */
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly createdBy: Party;
@@ -26,9 +26,9 @@ function isLocalRunStatus(value: unknown): value is LocalRunStatus {
   return STATUSES.some((status) => status === value);
 }
 
-// Reads an inspection: JSON of up to 4 MiB, which takes long to read, so it runs in a thread.
+// Reads an inspection: JSON of up to 4 MiB, which takes long to parse, so it runs in a thread.
 
-/** `isObject` false: it is other JSON, or none. `status` null: it holds no known status. */
+/** `isObject` false: it is other JSON, or none. `status` null: it has no known status. */
 export interface ReadInspection {
   readonly isObject: boolean;
   readonly status: LocalRunStatus | null;
@@ -53,10 +53,10 @@ function parsed(json: string): unknown {
 
 const BYTES_MAX = 4 * 1024 * 1024;
 
-/** The inspection in a run's record: a JSON document that is kept as it came, of which only the status is read. */
+/** The inspection in a run's record: a JSON document that is stored unchanged, and of which only the status is read. */
 export interface Inspection {
   readonly json: string;
-  /** Null where it holds none. */
+  /** Null if it has none. */
   readonly status: LocalRunStatus | null;
 }
 

@@ -2,7 +2,7 @@ import { equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import { displayNameFrom, givenDisplayName } from './method.ts';
 
-test('the title goes before the name; without either there is still a name', () => {
+test('the title precedes the name; without either there is still a name', () => {
   equal(displayNameFrom({ title: 'Weekly report', name: 'weekly-report' }), 'Weekly report');
   equal(displayNameFrom({ title: ' \n ', name: 'weekly-report' }), 'weekly-report');
   equal(displayNameFrom({ name: '' }), 'Untitled method');

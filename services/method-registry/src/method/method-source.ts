@@ -1,4 +1,4 @@
-// A source that may be saved. It is kept as it came, byte for byte, with what the registry knows of it.
+// A source that may be saved. It is stored byte for byte, with what the registry derives from it.
 
 import { createHash } from 'node:crypto';
 import type { ProductionId, VersionId } from '@methods/base/ids';
@@ -10,7 +10,7 @@ const SOURCE_BYTES_MAX = 256 * 1024;
 export interface MethodSource extends Pick<SourceFacts, 'schemaVersion' | 'displayName' | 'features' | 'secrets'> {
   readonly bytes: Uint8Array;
   readonly sha256: Buffer;
-  /** Versions that its calls are bound to, by production id. */
+  /** The versions that its calls are bound to, by production id. */
   readonly calls: Readonly<Record<ProductionId, VersionId>>;
   readonly warnings: readonly Finding[];
 }
@@ -27,7 +27,10 @@ export function checkSourceSize(bytes: Uint8Array): void {
   });
 }
 
-/** `calls`: versions published now, for calls that name none. @throws ServiceError invalid_method with the findings. */
+/**
+ * `calls`: the versions published now, for calls without a version. @throws ServiceError invalid_method with the
+ * findings.
+ */
 export function methodSource(
   bytes: Uint8Array,
   { facts, findings }: SourceVerdict,

@@ -1,4 +1,4 @@
-// A method and its versions, as the registry keeps them.
+// A method and its versions, as the registry stores them.
 import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Party } from '../audit/audit-entry.ts';
@@ -6,10 +6,10 @@ import { boundedText } from '../text/bounded-text.ts';
 
 export type SchemaVersion = 'method/2' | 'workflow/2' | 'workflow/1';
 
-/** The compiling of a recording. */
+/** The compilation of a recording. */
 export interface Build {
   readonly state: 'queued' | 'running' | 'succeeded' | 'failed';
-  /** Since it was queued the last time. */
+  /** Since it was last queued. */
   readonly attempts: number;
   /** A sentence for people; empty unless it failed. */
   readonly error: string;
@@ -21,9 +21,9 @@ export interface Method {
   readonly methodId: MethodId;
   /** 1–200 code points. */
   readonly displayName: string;
-  /** The current version's format; method/2 without one. */
+  /** The current version's format; method/2 without a version. */
   readonly format: SchemaVersion;
-  /** Null: a method of an agent prompt, or of a recording without a draft. */
+  /** Null: the method has only an agent prompt, or a recording without a draft. */
   readonly currentVersion: VersionId | null;
   readonly publishedVersion: VersionId | null;
   readonly createdAt: Date;
@@ -31,14 +31,14 @@ export interface Method {
   readonly updatedAt: Date;
   readonly createdBy: Party;
   readonly hasAgentPrompt: boolean;
-  /** Only of a method made from a recording, which is kept. */
+  /** Set only for a method created from a recording, which is kept. */
   readonly build: Build | null;
-  /** An admin offers it to agents as a tool of its own. */
+  /** An admin offers it to agents as a separate tool. */
   readonly isOffered: boolean;
 }
 
 /**
- * `failed` only while there is nothing to run: a method with a version saved by hand is ready, even if its recording
+ * Returns `failed` only if nothing can run: a method with a version saved by hand is ready, even if its recording
  * failed.
  */
 export function methodStatus({ build, currentVersion }: Method): 'building' | 'ready' | 'failed' {
@@ -55,7 +55,7 @@ export function availableRecords(method: Method): ('source' | 'agent_prompt' | '
   ];
 }
 
-/** A saved version without its bytes. All but `publishedAt` and `lockSha256` never changes. */
+/** A saved version without its bytes. Only `publishedAt` and `lockSha256` ever change. */
 export interface Version {
   readonly methodId: MethodId;
   readonly versionId: VersionId;
@@ -66,14 +66,14 @@ export interface Version {
   readonly features: readonly string[];
   /** Names of the declared secrets. */
   readonly secrets: readonly string[];
-  /** Versions that calls without one are bound to since the save, by production id. */
+  /** The versions that calls without a version were bound to at the save, by production id. */
   readonly calls: Readonly<Record<ProductionId, VersionId>>;
   readonly createdAt: Date;
   readonly createdBy: Party;
-  /** When it was last made the published version; null when never. */
+  /** When it last became the published version; null: never. */
   readonly publishedAt: Date | null;
   readonly publishedBy: Party | null;
-  /** Lower-case hex; null until a worker stored the lock. */
+  /** Lower-case hex; null until a worker has stored the lock. */
   readonly lockSha256: string | null;
 }
 
@@ -84,7 +84,7 @@ export interface VersionContent {
   readonly lock: Buffer | null;
 }
 
-// The general instructions for an agent that a method may carry beside its source, or in its place.
+// General instructions for an agent that a method may have beside its source, or instead of it.
 
 const BYTES_MAX = 64 * 1024;
 
@@ -104,20 +104,22 @@ export function givenAgentPrompt(text: string): string {
   return text;
 }
 
-// The name people see for a method: free text of their own, or what its source suggests.
+// The name that people see for a method: their own text, or what its source suggests.
 
 const CODE_POINTS_MAX = 200;
 const UNNAMED = 'Untitled method';
 
-/** The caller's display name unchanged, or null when none was given. @throws ServiceError invalid_request. */
+/** Returns the caller's display name unchanged, or null when none was given. @throws ServiceError invalid_request. */
 export function givenDisplayName(text: string): string | null {
   return text === '' ? null : boundedText('display_name', text, { min: 1, max: CODE_POINTS_MAX });
 }
 
-/** The title, else the name, on one line and cut to 200 code points: an author's title must never refuse a save. */
+/**
+ * Returns the title, else the name, on one line and cut to 200 code points: an author's title must never refuse a save.
+ */
 export function displayNameFrom(source: { readonly title?: string; readonly name: string }): string {
   for (const text of [source.title ?? '', source.name]) {
-    // Control characters, NUL among them, which Postgres cannot store in text.
+    // Control characters, including NUL, which Postgres text cannot hold.
     const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
     if (line !== '') return [...line].slice(0, CODE_POINTS_MAX).join('');
   }

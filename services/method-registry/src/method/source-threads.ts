@@ -1,5 +1,5 @@
-// Checks what callers send, outside of the event loop: the registry's threads, and what a fault of one means for the
-// caller whose text caused it.
+// Checks what callers send, outside of the event loop: the registry's threads, and what a fault of one means for its
+// caller.
 import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
@@ -9,7 +9,7 @@ import { checkInspectionSize, type Inspection, inspection, type ReadInspection }
 import type { SourceJob, SourceReply } from './source-thread.ts';
 import type { Callees, SourceVerdict } from './source-verdict.ts';
 
-/** The caller for whom a text is checked; one that has gone gives up its place in the queue. */
+/** The caller for whom a text is checked; one that has disconnected gives up its place in the queue. */
 export interface ForCaller {
   readonly orgId: OrgId;
   readonly signal?: AbortSignal;
@@ -29,8 +29,8 @@ export class SourceThreads implements Stoppable {
   }
 
   /**
-   * The findings that saving would give. A source that takes too much time or memory to check has a finding. Its size
-   * is the caller's to check. @throws ServiceError rate_limited, unavailable.
+   * Returns the findings that saving would have. A source that takes too much time or memory to check has a finding.
+   * The caller checks its size. @throws ServiceError rate_limited, unavailable.
    */
   async judge(bytes: Uint8Array, callees: Callees, { orgId, signal }: ForCaller): Promise<SourceVerdict> {
     try {
@@ -59,7 +59,7 @@ export class SourceThreads implements Stoppable {
   }
 }
 
-/** @throws the error itself, unless the text is the cause of it. */
+/** @throws the error itself, unless the text is its cause. */
 function tooExpensive(error: unknown, what: string, path: string): Finding {
   if (!(error instanceof JobFailed)) throw error;
   switch (error.fault) {

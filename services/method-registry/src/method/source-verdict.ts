@@ -1,4 +1,4 @@
-// Judges the bytes of a method's source: pure, and as expensive as its author likes, so it runs in a thread or a
+// Judges the bytes of a method's source. Pure, and as expensive as its author makes it, so it runs in a thread or a
 // separate process.
 import type { Finding } from '@methods/errors/service-error';
 import { callTargets } from '@methods/method/call-targets';
@@ -9,7 +9,7 @@ import type { Diagnostic } from '@methods/method/diagnostic';
 import { type NeededPeople, neededPeople } from '@methods/method/needed-people';
 import { displayNameFrom, type SchemaVersion } from './method.ts';
 
-/** More is of no use to those who choose among methods by it. */
+/** A longer description does not help to choose a method. */
 const DESCRIPTION_MAX = 4_000;
 
 /** A called method: its interface as JSON, or why it cannot be called. */
@@ -21,27 +21,27 @@ export type Callees = readonly (readonly [target: string, callee: CalleeVerdict]
 export interface SourceVerdict {
   /** In the order of the text. */
   readonly findings: readonly Finding[];
-  /** Null where a finding is an error. */
+  /** Null if a finding is an error. */
   readonly facts: SourceFacts | null;
-  /** Questions whose people have to be counted in the organization. */
+  /** Questions whose people must be counted in the organization. */
   readonly needed: readonly NeededPeople[];
 }
 
 export interface SourceFacts {
   readonly schemaVersion: SchemaVersion;
-  /** The title, else the name: the display name of a method that is given none. */
+  /** The title, else the name: the display name of a method without a given one. */
   readonly displayName: string;
   readonly features: readonly string[];
   readonly secrets: readonly string[];
   readonly targets: readonly CallTarget[];
-  /** The source's own name and description; empty where it has none. */
+  /** The source's own name and description; empty if it has none. */
   readonly name: string;
   readonly description: string;
   /** JSON of a `Callee`; empty for workflow/1, which cannot be called. */
   readonly interfaceJson: string;
 }
 
-/** A workflow/1 source is good without being understood, with the warning U000. */
+/** A workflow/1 source is accepted without being parsed, with the warning U000. */
 export function judgeSource(bytes: Uint8Array, callees: Callees = []): SourceVerdict {
   const known = new Map(callees);
   const { method, diagnostics } = compileMethod(bytes, { callees: (target) => calleeOf(known.get(target)) });

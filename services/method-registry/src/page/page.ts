@@ -1,5 +1,5 @@
-// One page of a list, newest first: the last row's id says which rows come next, so a page costs the same however far
-// down it is, and rows made meanwhile move nothing.
+// A page of a list, newest first. The last row's id determines the following rows, so a page costs the same at any
+// depth, and rows created meanwhile move nothing.
 import { ServiceError } from '@methods/errors/service-error';
 
 const LIMIT_DEFAULT = 50;
@@ -7,7 +7,7 @@ const LIMIT_MAX = 200;
 const CURSOR_CHARACTERS_MAX = 128;
 
 export interface PageRequest {
-  /** Only rows whose id is below this one; null: from the newest. */
+  /** Only rows whose id is below this one; null: begins with the newest. */
   readonly below: string | null;
   /** 1 to 200. */
   readonly limit: number;
@@ -19,7 +19,10 @@ export interface Page<Item> {
   readonly nextCursor: string;
 }
 
-/** A limit of 0 is the default, 50. @throws ServiceError invalid_request; a cursor is good when `isKey` takes its id. */
+/**
+ * A limit of 0 means the default, 50. @throws ServiceError invalid_request; `isKey` decides whether a cursor's id is
+ * valid.
+ */
 export function pageRequest(
   { cursor, limit }: { readonly cursor: string; readonly limit: number },
   isKey: (id: string) => boolean,
@@ -35,8 +38,8 @@ export function pageRequest(
 }
 
 /**
- * Builds a page of up to `limit + 1` rows in the list's order: the extra one only shows that there are more. `reach`:
- * the id at which the page stopped looking; null: it looked to the end.
+ * Builds a page of up to `limit + 1` rows in the list's order; the extra one only shows that there are more. `reach`:
+ * the id at which the page stopped reading; null: it read to the end.
  */
 export function pageOf<Item>(
   rows: readonly Item[],
@@ -53,7 +56,7 @@ export function pageOf<Item>(
 function idOf(cursor: string): string {
   if (cursor.length > CURSOR_CHARACTERS_MAX) throw badCursor();
   const id = Buffer.from(cursor, 'base64url').toString();
-  // Node reads base64 leniently; only texts that we gave out are cursors.
+  // Node decodes base64 leniently; only a text that we issued is a cursor.
   if (Buffer.from(id).toString('base64url') !== cursor) throw badCursor();
   return id;
 }

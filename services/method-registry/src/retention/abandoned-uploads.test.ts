@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-/** With `bytes` sent of 100, and a link that ended the given time ago. */
+/** With `bytes` of 100 sent, and a link that expired the given time ago. */
 async function halfUpload(bytes: number, ago: string, more = {}): Promise<UploadId> {
   const { upload } = await newUpload(registry.uploads, orgId, 100, more);
   const uploadId = upload?.uploadId ?? 'upl_none';
@@ -43,7 +43,7 @@ function sweeper(blobs = new PostgresBlobStore(registry.sql, 'registry')) {
 }
 
 describe('abandoned uploads', { timeout: 300_000 }, () => {
-  test('their bytes go a day after the link ended; whole ones and younger ones stay', async () => {
+  test('their bytes are removed a day after the link expired; whole and younger ones stay', async () => {
     const abandoned = await halfUpload(10, '25 hours');
     const young = await halfUpload(10, '23 hours');
     const whole = await halfUpload(100, '90 days');
@@ -64,7 +64,7 @@ describe('abandoned uploads', { timeout: 300_000 }, () => {
     deepEqual(await partsOf(uploadId), [1, 1]);
   });
 
-  test('more of them than one sweep takes are gone after the next, which follows soon', async () => {
+  test('more of them than one sweep removes are gone after the next, which follows soon', async () => {
     const uploadId = await halfUpload(10, '25 hours');
     await registry.sql`
       insert into registry.uploads (org_id, upload_id, token_sha256, display_name, file_name, content_type, size_bytes,

@@ -6,7 +6,7 @@ import type { BlobStore } from '@methods/blobs/blob-store';
 import type { Logger } from '@methods/logging/logger';
 import type { UploadStore } from '../store/upload-store.ts';
 
-/** No one waits for it, and a bucket's bill is by the day. */
+/** No one waits for it, and bucket storage is billed by the day. */
 const EVERY_MS = 600_000;
 const AT_ONCE_MAX = 100;
 /** After a sweep that left some. */
@@ -45,8 +45,8 @@ export class AbandonedUploads implements Stoppable {
   }
 
   /**
-   * Whether there may be more to do at once. A later sweep retries failures; a blob stays named in its upload until all
-   * of it is gone.
+   * Returns whether more may be removed at once. A later sweep retries failures; an upload names its blob until all of
+   * it is removed.
    */
   async sweep(): Promise<boolean> {
     const { uploads, blobs, logger } = this.options;

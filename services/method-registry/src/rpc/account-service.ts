@@ -1,4 +1,4 @@
-// The list of the RPCs about people, which file answers each, and an organization's settings.
+// The list of the RPCs about people and the file that answers each, and an organization's settings.
 import type {
   AccountService,
   ChangeSettingsRequest,
@@ -15,7 +15,7 @@ import { ListRecipients, Members } from './members.ts';
 import { doerOf, orgIdOf } from './request-fields.ts';
 import { Sessions, SignIns } from './sessions.ts';
 
-/** GetSettings and ChangeSettings: what an organization has set for its runs and webhooks. */
+/** GetSettings and ChangeSettings: an organization's settings for its runs and webhooks. */
 @injectable()
 class OrganizationSettings {
   constructor(
@@ -27,7 +27,7 @@ class OrganizationSettings {
     return { settings: settingsMessage(await this.settings.get(orgIdOf(request.orgId))) };
   }
 
-  /** Emitted at a repeat too: the first message may have been lost. */
+  /** Emitted for a repeat too, since the first message may have been lost. */
   async change(request: ChangeSettingsRequest) {
     const orgId = orgIdOf(request.orgId);
     const doer = doerOf(request.doer);

@@ -1,4 +1,4 @@
-// AppendUpload: the next bytes of a recording. Bytes stored before are skipped, so a repeat after a lost reply is
+// AppendUpload: stores the next bytes of a recording. Stored bytes are skipped, so a repeat after a lost reply is
 // harmless; bytes that leave a gap, or are too many, are refused.
 import { createHash } from 'node:crypto';
 import type { UploadId } from '@methods/base/ids';
@@ -15,7 +15,7 @@ import { CHUNK_BYTES_MAX, type Upload, uploadState } from '../upload/upload.ts';
 import { methodMessage } from './registry-message.ts';
 import { doerOf, orgIdOf, uploadIdOf } from './request-fields.ts';
 
-/** Two senders of one upload overtake each other at most as often as that before one of them has to retry. */
+/** How often a sender may be overtaken by another one of the same upload before it must retry. */
 const TRIES_MAX = 5;
 
 @injectable()
@@ -49,7 +49,7 @@ export class AppendUpload {
 
   private async receive(upload: Upload, bytes: Uint8Array, doer: Doer): Promise<boolean> {
     const { orgId, blobId, offsetBytes } = upload;
-    // Named by what it holds: of two senders at one offset neither writes over the other's part.
+    // Named by its content: of two senders at one offset neither overwrites the other's part.
     const partName = `${offsetBytes}-${createHash('sha256').update(bytes).digest('hex')}`;
     try {
       await this.blobs.putPart({ orgId, blobId }, partName, bytes);
@@ -62,7 +62,7 @@ export class AppendUpload {
   }
 }
 
-/** The part of the chunk that is not stored yet. */
+/** Returns the part of the chunk that is not stored yet. */
 function missingBytes(upload: Upload, at: number, chunk: Uint8Array): Uint8Array {
   const { offsetBytes, sizeBytes } = upload;
   if (!Number.isSafeInteger(at) || at < 0 || at > offsetBytes) {
@@ -88,12 +88,12 @@ function tooLarge(code: string, message: string, finding: string): ServiceError 
   return new ServiceError('too_large', message, { findings: [{ path: '', code, message: finding }] });
 }
 
-/** Where the request has no actor, the upload itself: the holder of its token. */
+/** If the request has no actor, it is the upload itself: the holder of its token. */
 function uploader(uploadId: UploadId): Doer {
   return { kind: 'upload', id: uploadId, ip: '', requestId: '' };
 }
 
-/** A file's name without its ending, such as .har or .recording.json. */
+/** Returns a file's name without its ending, such as .har or .recording.json. */
 function stem(fileName: string): string {
   return fileName.replace(/(?<=.)(?:\.(?:har|json|recording|recorder))+$/i, '');
 }

@@ -58,7 +58,7 @@ describe('RecordAudit', () => {
     await registry.accounts.recordAudit({ entries: [] });
   });
 
-  test('what a run did by itself is stored under the name of its part', async () => {
+  test('an act of a run itself is stored under the name of its part', async () => {
     const ann = await newMember(registry.accounts);
     const doer = { kind: 'system', id: 'deadline', ip: '', requestId: '' };
     await registry.accounts.recordAudit({ entries: [act(ann, { doer })] });
@@ -108,7 +108,7 @@ describe('RecordAudit', () => {
 });
 
 describe('ListAudit', () => {
-  test('pages newest first, filters, and shows only one organization', async () => {
+  test('pages are newest first and filtered, and show only one organization', async () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
     const { keyId } = await newKey(registry.client, ann.orgId);
     const acts = Array.from({ length: 25 }, (_, i) => act(ann, { auditId: newId('aud', Date.now() + 60_000 + i) }));
@@ -161,7 +161,7 @@ describe('ListAudit', () => {
     }
   });
 
-  test('concurrent publications each name the version they really replaced', async () => {
+  test('concurrent publications each name the version that they really replaced', async () => {
     const { client } = registry;
     const { orgId } = await newMember(registry.accounts);
     const { methodId, versionId } = await newMethod(client, orgId);
@@ -182,13 +182,13 @@ describe('ListAudit', () => {
     const [before, after] = [entries.map((entry) => entry.beforeJson), entries.map((entry) => entry.afterJson)].map(
       (facts) => facts.map((json) => (JSON.parse(json) as { published_version: string | null }).published_version),
     );
-    // Each replaced another one, the first none, and none replaced the last.
+    // Each replaced another one: the first replaced none, and no other replaced the last.
     const last = (await client.getMethod({ orgId, methodId })).method?.publishedVersion;
     deepEqual(new Set(after), new Set(versions));
     deepEqual([...(before ?? []), last].sort(), [null, ...versions].sort());
   });
 
-  test('the database itself lets no line be changed or taken away', async () => {
+  test('the database itself prevents changing and removing lines', async () => {
     const { orgId } = await newMember(registry.accounts);
     for (const statement of [
       registry.sql`update registry.audit set action = 'x.y' where org_id = ${orgId}`,

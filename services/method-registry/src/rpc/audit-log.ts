@@ -68,7 +68,7 @@ function isTargetKind(text: string): text is TargetKind {
   return (TARGET_KINDS as readonly string[]).includes(text);
 }
 
-/** A JSON object as it came, or null for the empty text. */
+/** Returns a JSON object as received, or null for the empty text. */
 function facts(field: string, json: string): string | null {
   if (json === '') return null;
   if (json.length <= FACTS_CHARACTERS_MAX && isJsonObject(json)) return json;

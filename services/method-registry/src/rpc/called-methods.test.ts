@@ -25,7 +25,7 @@ steps:
 result: { n: =steps.double.n }
 `;
 
-/** A method that calls each target with an integer. */
+/** Returns a method that calls each target with an integer. */
 function caller(...targets: string[]): string {
   const steps = targets.map(
     (target, i) => `  - name: call${i}\n    call: ${target}\n    in: { n: 1 }\n    out: { n: integer }\n`,
@@ -62,7 +62,7 @@ async function codes(saving: Promise<unknown>): Promise<string[]> {
 }
 
 describe('a source that calls other methods', () => {
-  test('is bound to the version published when it was saved, and stays so', async () => {
+  test('is bound to the version published when it was saved, and stays bound', async () => {
     const leaf = await published(LEAF);
     const made = await create(caller(leaf.id));
     deepEqual({ ...made.version?.calls }, { [leaf.id]: leaf.versionId });

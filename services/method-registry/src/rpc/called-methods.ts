@@ -1,5 +1,5 @@
-// A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, the
-// versions that calls without one are bound to from then on, and the people its questions need.
+// Checks a source together with the methods it calls: their inputs and results, the versions that calls without a
+// version are then bound to, and the people that its questions need.
 import { bareMethodId, type MethodId, type OrgId, type ProductionId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { targetText } from '@methods/method/call-targets';
@@ -18,7 +18,8 @@ const BYTES_A_TARGET = 200;
 const BYTES_AT_LEAST = 500;
 
 /**
- * The known facts of saved sources that others call or agents are offered. It depends only on the bytes, so it is kept by their hash.
+ * The known facts of saved sources that others call or agents are offered. They depend only on the bytes, so they are
+ * cached by hash.
  */
 @injectable()
 export class KnownSources {
@@ -30,7 +31,10 @@ export class KnownSources {
 
   constructor(@inject(SourceThreads) private readonly threads: SourceThreads) {}
 
-  /** `sha256`: of the source, which is read only if its facts are not known. Null where the source has an error by today's rules. */
+  /**
+   * `sha256`: of the source, which is read only if its facts are unknown. Null if the source has an error by today's
+   * rules.
+   */
   async facts(sha256: string, read: () => Promise<Uint8Array>, caller: ForCaller): Promise<SourceFacts | null> {
     const known = this.kept.get(sha256);
     if (known !== undefined) return known;
@@ -49,7 +53,7 @@ const FINDINGS_MAX = 100;
 class CountedPeople {
   constructor(@inject(UserStore) private readonly users: UserStore) {}
 
-  /** The verdict with these warnings, in the order of the text. */
+  /** Adds these warnings to the verdict, in the order of the text. */
   async judge(verdict: SourceVerdict, orgId: OrgId): Promise<SourceVerdict> {
     if (verdict.needed.length === 0) return verdict;
     const members = await this.users.allOf(orgId, MEMBERS_MAX);
@@ -72,14 +76,14 @@ interface Found {
 
 interface Judged {
   readonly verdict: SourceVerdict;
-  /** Production id to the version published now, for calls that name none. */
+  /** The version published now by production id, for calls without a version. */
   readonly pins: Readonly<Record<ProductionId, VersionId>>;
 }
 
 const DEPTH_MAX = 5;
 /** Calls followed for one save: methods that call each other in many ways have endless paths. */
 const VISITS_MAX = 1_000;
-/** Versions read for one save. Further calls nest too deep. */
+/** Versions read for one save. More calls than this nest too deep. */
 const READS_MAX = 200;
 
 @injectable()
@@ -91,14 +95,14 @@ export class CalledMethods {
     @inject(CountedPeople) private readonly people: CountedPeople,
   ) {}
 
-  /** Judged with what it calls. `methodId` is the bare id of the method saved; null: it is new. */
+  /** Judges the source with its called methods. `methodId`: the bare id of the method to save; null: it is new. */
   async judge(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<Judged> {
     const { verdict, pins } = await this.judgeCalls(source, methodId, caller);
     return { verdict: await this.people.judge(verdict, caller.orgId), pins };
   }
 
   private async judgeCalls(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<Judged> {
-    // Most call nothing, and a source with errors is refused in any case.
+    // Most sources call nothing, and a source with errors is refused anyway.
     const verdict = await this.threads.judge(source, [], caller);
     const targets = verdict.facts?.targets ?? [];
     if (targets.length === 0) return { verdict, pins: {} };
@@ -119,7 +123,9 @@ export class CalledMethods {
     return { verdict: await this.threads.judge(source, calls, caller), pins };
   }
 
-  /** The source, when it may be saved. @throws ServiceError too_large, invalid_method, rate_limited, unavailable. */
+  /**
+   * Returns the source if it may be saved. @throws ServiceError too_large, invalid_method, rate_limited, unavailable.
+   */
   async judged(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<MethodSource> {
     checkSourceSize(source);
     const { verdict, pins } = await this.judge(source, methodId, caller);
@@ -127,12 +133,12 @@ export class CalledMethods {
   }
 }
 
-/** Of the facts only the interface goes to the thread. */
+/** Only the interface among the facts is passed to the thread. */
 function calleeVerdict(callee: CalleeVerdict): CalleeVerdict {
   return typeof callee === 'object' ? { interfaceJson: callee.interfaceJson } : callee;
 }
 
-/** One save's look at what is called, each version read once. */
+/** Finds the called methods for one save, and reads each version once. */
 class Search {
   private readonly read = new Map<string, Promise<Found | null>>();
   private visits = 0;
@@ -143,7 +149,7 @@ class Search {
     private readonly known: KnownSources,
   ) {}
 
-  /** `pins` are those of the caller. */
+  /** `pins`: those of the caller. */
   find({ method, version }: Target, pins: Found['pins']): Promise<Found | null> | 'too_deep' {
     const pinned = version === 'pinned' ? pins[method] : undefined;
     const versionId = typeof version === 'object' ? version.id : pinned;
@@ -159,7 +165,7 @@ class Search {
     return found;
   }
 
-  /** Why it cannot be called: the last of `callers`, with those that led to it before. */
+  /** Returns why it cannot be called: by the last of `callers`, which the others led to. */
   async fault(found: Found, callers: readonly string[]): Promise<'cycle' | 'too_deep' | null> {
     if (new Set(callers).size < callers.length) return 'cycle';
     if (callers.length > DEPTH_MAX + 1 || ++this.visits > VISITS_MAX) return 'too_deep';

@@ -17,7 +17,7 @@ const asking = (...policies: string[]) =>
       .join('')}`,
   );
 
-test('a save warns of questions that need more people than may answer, and is done', async () => {
+test('a save warns of questions that need more people than may answer, and succeeds', async () => {
   const { orgId, externalOrgId } = await newMember(registry.accounts, undefined, {
     email: 'Ann@example.com',
     emailVerified: true,
@@ -42,10 +42,10 @@ test('a save warns of questions that need more people than may answer, and is do
     'M522 11: only 2 people may answer it',
   ]);
   deepEqual(await found('needs: 2, to: admin'), ['M522 5: only 1 person may answer it']);
-  // A role names those who have a higher one too.
+  // A role includes people with a higher one.
   deepEqual(await found('needs: 3, to: [member]'), ['M522 5: only 2 people may answer it']);
   deepEqual(await found('needs: 3, to: viewer'), []);
-  // A person counts once, by their role or by their address, and an address that no member has is no one.
+  // A person counts once, by role or by address, and an address without a member counts as no one.
   deepEqual(await found('needs: 2, to: [admin, ann@example.com]'), ['M522 5: only 1 person may answer it']);
   deepEqual(await found('needs: 2, to: [admin, CY@example.com]'), []);
   deepEqual(await found('needs: 2, to: [admin, else@example.org]'), ['M522 5: only 1 person may answer it']);
@@ -53,7 +53,7 @@ test('a save warns of questions that need more people than may answer, and is do
   await newMember(registry.accounts, externalOrgId, { claimedRole: 'viewer', email: 'eve@example.com' });
   deepEqual(await found('needs: 2, to: [admin, eve@example.com]'), ['M522 5: only 1 person may answer it']);
   deepEqual(await found('needs: 2, to: admin, escalate: { after: 1h, to: member }'), []);
-  // The source shows it without the organization.
+  // The source shows it even without the organization.
   deepEqual(await found('needs: 2, to: ann@example.com'), ['M522 5: only 1 person may answer it']);
 });
 

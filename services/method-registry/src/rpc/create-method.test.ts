@@ -24,7 +24,7 @@ const create = (
 ) => registry.client.createMethod({ doer: TEST_DOER, orgId, idempotencyHash: randomBytes(32), source, ...more });
 
 describe('CreateMethod', () => {
-  test('a method comes with its first version', async () => {
+  test('a method is created with its first version', async () => {
     const source = methodSource('Weekly report');
     const { method, version, created, warnings } = await create(source);
     equal(created, true);
@@ -45,7 +45,7 @@ describe('CreateMethod', () => {
     equal(version?.source.length, 0);
   });
 
-  test('40 creations with one key at once make one method', async () => {
+  test('40 simultaneous creations with one key create one method', async () => {
     const idempotencyHash = randomBytes(32);
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, i) => create(methodSource(`Report ${i}`), { idempotencyHash })),
@@ -59,7 +59,7 @@ describe('CreateMethod', () => {
     deepEqual({ ...rows }, { methods: 1, versions: 1 });
   });
 
-  test('a repeated key gets the same method and the version it made, even with other fields', async () => {
+  test('a repeated key gets the same method and its created version, even with other fields', async () => {
     const idempotencyHash = randomBytes(32);
     const first = await create(methodSource('First'), { idempotencyHash });
     const methodId = first.method?.methodId ?? ('' as MethodId);
@@ -79,7 +79,7 @@ describe('CreateMethod', () => {
     }
   });
 
-  test('one key in two organizations makes two methods', async () => {
+  test('one key in two organizations creates two methods', async () => {
     const idempotencyHash = randomBytes(32);
     const mine = await create(methodSource('Mine'), { idempotencyHash });
     const theirs = await registry.client.createMethod({
@@ -101,7 +101,7 @@ describe('CreateMethod', () => {
     await rejects(create(source, { doer: { kind: 'user', id: 'ann' } }), { code: 'invalid_request' });
   });
 
-  test('a refused source names the places and makes nothing', async () => {
+  test('a refused source names the places and creates nothing', async () => {
     const idempotencyHash = randomBytes(32);
     const wrong = Buffer.from(methodSource('Wrong').toString().replace('steps.orders.total', 'steps.ordrs.total'));
     await rejects(create(wrong, { idempotencyHash }), (error: ServiceError) => {
@@ -138,7 +138,7 @@ describe('CreateMethod', () => {
     });
   });
 
-  test('a workflow/1 source is kept with warning U000 and may be published', async () => {
+  test('a workflow/1 source is stored with warning U000 and may be published', async () => {
     const source = Buffer.from(
       'format: workflow/1\nworkflow: Weekly report\nsteps:\n  - name: Send\n    run: ./send.sh\n',
     );

@@ -1,4 +1,4 @@
-// CreateMethod: a method of a source, an agent prompt or both, or that of an upload; once for each creation key.
+// CreateMethod: creates a method from a source, an agent prompt or both, or from an upload; once for each creation key.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
@@ -45,7 +45,10 @@ export class CreateMethod {
     return reply(made, made.created ? (source?.warnings ?? []) : []);
   }
 
-  /** The last byte made the method, under the upload's own key; another key is kept as one more of the same method. */
+  /**
+   * The last byte created the method, under the upload's own key; another key is stored as a further one of the same
+   * method.
+   */
   private async ofUpload(request: CreateMethodRequest, idempotencyHash: Uint8Array, known: Creation | null) {
     const { orgId, uploadId } = request;
     if (request.source.length > 0 || request.agentPrompt !== '') {
@@ -77,7 +80,7 @@ function reply({ method, version, created }: CreatedMethod & { created: boolean 
   };
 }
 
-/** FindCreation: what a creation key made, for a caller that lost the reply. */
+/** FindCreation: returns what a creation key created, for a caller that lost the reply. */
 @injectable()
 export class FindCreation {
   constructor(@inject(CreationStore) private readonly creations: CreationStore) {}

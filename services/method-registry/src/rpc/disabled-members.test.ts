@@ -17,7 +17,7 @@ async function acme() {
   return { orgId: ada.orgId, ada, ben, disable };
 }
 
-test('a disabled person is refused with every later token, and no role brings them back', async () => {
+test('a disabled person is refused with every later token, and no role restores their access', async () => {
   const { orgId, ada, ben, disable } = await acme();
   const first = (await disable(ben.userId)).member;
   assert.ok((first?.disabledAtMs ?? 0) > 0);
@@ -30,7 +30,7 @@ test('a disabled person is refused with every later token, and no role brings th
   assert.deepEqual([member?.role, member?.email, member?.disabledAtMs], ['member', '', first?.disabledAtMs]);
 });
 
-test('their sessions end and no new one is made', async () => {
+test('their sessions end and no new one is created', async () => {
   const { orgId, ada, ben, disable } = await acme();
   const create = (sessionSha256: Uint8Array) =>
     registry.accounts.createSession({ orgId, userId: ben.userId, sessionSha256, doer: asDoer(ben) });
@@ -45,7 +45,7 @@ test('their sessions end and no new one is made', async () => {
   assert.equal((await registry.accounts.resolveSession({ sessionSha256: adas })).member?.userId, ada.userId);
 });
 
-test('their upload links open nothing any more', async () => {
+test('their upload links no longer open anything', async () => {
   const { orgId, ben, disable } = await acme();
   const tokenSha256 = randomBytes(32);
   await registry.uploads.createUpload({
@@ -63,7 +63,7 @@ test('their upload links open nothing any more', async () => {
   await assert.rejects(registry.uploads.resolveUploadToken({ tokenSha256 }));
 });
 
-test('the last admin stays, also when two end each other’s access at once', async () => {
+test('the last admin stays, even when two end each other’s access at once', async () => {
   const { orgId, ada, ben, disable } = await acme();
   await assert.rejects(disable(ada.userId), { code: 'invalid_request' });
   for (let round = 0; round < 5; round++) {
@@ -77,7 +77,7 @@ test('the last admin stays, also when two end each other’s access at once', as
     );
     assert.deepEqual([await one, await two].sort(), ['disabled', 'invalid_request']);
   }
-  // A disabled admin is no other admin.
+  // A disabled admin does not count as another admin.
   await registry.accounts.setMemberRole({ orgId, userId: ben.userId, role: 'admin', doer: asDoer(ada) });
   await disable(ben.userId);
   await assert.rejects(disable(ada.userId), { code: 'invalid_request' });

@@ -45,7 +45,7 @@ describe('endpoints', () => {
     deepEqual([sent?.url, sent?.secret, sent?.earlier], ['https://app.example/hook?token=t0p', webhookSecret, []]);
   });
 
-  test('the URL of a chat is shown nowhere, is not in the database in clear, and nothing is signed', async () => {
+  test('the URL of a chat is not shown and not stored in clear text, and nothing is signed', async () => {
     const { orgId, doer, create, target } = await organization();
     const { endpoint, endpointId, webhookSecret } = await create({ format: 'slack', url: CHAT_URL });
     deepEqual([endpoint.shownUrl, webhookSecret], ['https://hooks.chat.example/…', '']);
@@ -60,7 +60,7 @@ describe('endpoints', () => {
     ok(!registry.log().includes('abcdefgh'));
   });
 
-  test('after a rotation two secrets sign, and an earlier one survives a reply that was lost', async () => {
+  test('after a rotation two secrets sign, and an earlier one survives a lost reply', async () => {
     const { orgId, doer, create, target } = await organization();
     const { endpointId, webhookSecret: first } = await create();
     const rotate = (overlapMs: number) => registry.endpoints.rotateEndpoint({ orgId, endpointId, doer, overlapMs });
@@ -79,7 +79,7 @@ describe('endpoints', () => {
     await rejects(rotate(7 * 86_400_000 + 1), { code: 'invalid_request' });
   });
 
-  test('an organization has at most 20, also when they are made at the same time', async () => {
+  test('an organization has at most 20, even when they are created at the same time', async () => {
     const { orgId, doer, create } = await organization();
     const made = await Promise.allSettled(Array.from({ length: 24 }, () => create()));
     const { endpoints } = await registry.endpoints.listEndpoints({ orgId });
@@ -91,7 +91,7 @@ describe('endpoints', () => {
     await create();
   });
 
-  test('a row that does not open has no URL, and the others are as before', async () => {
+  test('a row that cannot be unsealed has no URL, and the others are unchanged', async () => {
     const { create, target } = await organization();
     const [bad, good] = [await create(), await create()];
     await registry.sql`
@@ -102,7 +102,7 @@ describe('endpoints', () => {
     equal((await target(good.endpointId))?.secret, good.webhookSecret);
   });
 
-  test('a change keeps what it does not name, and pausing ends the events that are taken', async () => {
+  test('a change keeps the fields it omits, and a paused endpoint takes no events', async () => {
     const { orgId, doer, create, target } = await organization();
     const { endpointId } = await create({ name: 'Ops', events: ['failed', 'cancelled'] });
     const change = (more: object) => registry.endpoints.changeEndpoint({ orgId, endpointId, doer, ...more });
@@ -122,7 +122,7 @@ describe('endpoints', () => {
     equal(entries.length, 3, 'the last one changed nothing');
   });
 
-  test('bad values are refused, and names are taken once', async () => {
+  test('bad values are refused, and each name is used once', async () => {
     const { orgId, doer, create } = await organization();
     const { endpointId } = await create({ name: 'App' });
     await create({ name: 'Other' });
@@ -146,7 +146,7 @@ describe('endpoints', () => {
     await rejects(change({ events: { events: [] } }), { code: 'invalid_request' });
   });
 
-  test("another organization's endpoint is not there", async () => {
+  test("another organization's endpoint is not found", async () => {
     const { create, target } = await organization();
     const { endpointId } = await create();
     const { orgId, doer } = await organization();

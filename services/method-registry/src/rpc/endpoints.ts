@@ -1,4 +1,4 @@
-// What admins do with their organization's endpoints, and what the services that notify them ask.
+// The admins' RPCs for their organization's endpoints, and those of the services that notify them.
 import { SecretBoxError } from '@methods/auth/secret-box';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -64,7 +64,7 @@ class Endpoints {
     return { endpoint: endpointMessage(endpoint), webhookSecret: format === 'webhook' ? secret : '' };
   }
 
-  /** Emitted at a repeat too: the first message may have been lost. */
+  /** Emitted for a repeat too, since the first message may have been lost. */
   async change(request: ChangeEndpointRequest) {
     const act = actOf(request);
     const { name, url, events, paused } = request;
@@ -120,7 +120,7 @@ class Endpoints {
       return { ...facts, url: this.secrets.openUrl(target, target.sealedUrl), ...this.signing(target) };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      // One row that does not open must not take the organization's other endpoints with it: its tries fail.
+      // One row that cannot be unsealed must not block the organization's other endpoints: its tries fail.
       return { ...facts, url: '', secret: '', earlier: [] };
     }
   }
@@ -158,7 +158,7 @@ function endpointMessage(endpoint: Endpoint) {
   };
 }
 
-/** A chat's answers carry the endpoint's name: it must not read as the address of a person. */
+/** A chat's answers carry the endpoint's name, so it must not look like a person's address. */
 function endpointName(text: string): string {
   const name = boundedText('name', text, NAME);
   if (!name.includes('@')) return name;

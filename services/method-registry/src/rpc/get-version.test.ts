@@ -20,7 +20,7 @@ before(async () => {
 after(() => registry.stop());
 
 describe('PublishVersion and GetVersion', () => {
-  test('"published", an id and nothing name three versions', async () => {
+  test('"published", an id and an empty text select three versions', async () => {
     const { client } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId, methodSource('One'));
     await rejects(client.getVersion({ orgId, methodId, version: 'published' }), { code: 'not_published' });
@@ -56,7 +56,7 @@ describe('PublishVersion and GetVersion', () => {
     equal((await client.getVersion({ orgId, methodId: production })).version?.versionId, versionId);
   });
 
-  test('who published what and when is kept in order; a repeat changes nothing', async () => {
+  test('who published what and when is recorded in order; a repeat changes nothing', async () => {
     const { client, sql } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId);
     const { version } = await client.saveVersion({
@@ -95,9 +95,9 @@ describe('PublishVersion and GetVersion', () => {
     equal((await client.getMethod({ orgId, methodId })).method?.publishedVersion, '');
   });
 
-  test('keys and versions are point reads', async () => {
+  test('keys and versions are read by index', async () => {
     const { sql } = registry;
-    // With sequential scans priced out, a plan that still has one has no index to use.
+    // With sequential scans disabled, a plan that still has one has no index to use.
     const plan = async (statement: string) =>
       await sql.begin(async (tx) => {
         await tx`set local enable_seqscan = off`;
@@ -115,7 +115,7 @@ describe('PublishVersion and GetVersion', () => {
 });
 
 describe('PutLock', () => {
-  test('of 50 locks at once the first is kept and all get its hash', async () => {
+  test('of 50 simultaneous locks the first is stored and all get its hash', async () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const replies = await Promise.all(

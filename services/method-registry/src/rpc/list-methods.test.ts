@@ -31,7 +31,7 @@ async function named(...names: readonly string[]): Promise<OrgId> {
   return orgId;
 }
 
-/** All pages' names. */
+/** Returns the names of all pages. */
 async function namesOf(orgId: OrgId, { search = '', limit = 0 } = {}): Promise<string[]> {
   const names: string[] = [];
   let cursor = '';
@@ -52,7 +52,7 @@ describe('ListMethods', () => {
     equal(last.nextCursor, '');
   });
 
-  test('a search is a part of the name in any case, and its signs are matched literally', async () => {
+  test('a search matches a part of the name in any case, and its special characters literally', async () => {
     const orgId = await named('Refund 100%', 'refund_order', 'REFUND \\ all', 'Überweisung', 'Report');
     deepEqual(await namesOf(orgId, { search: 'refund' }), ['REFUND \\ all', 'refund_order', 'Refund 100%']);
     deepEqual(await namesOf(orgId, { search: '%' }), ['Refund 100%']);
@@ -94,7 +94,7 @@ describe('ListMethods', () => {
     equal(second.nextCursor, '');
   });
 
-  test('a page of ten thousand reads no more than a page, and a search reads each name at most once', async () => {
+  test('a page of ten thousand methods reads no more than a page, and a search reads each name at most once', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
     const ids = Array.from({ length: COUNT }, () => newMethodId()).sort();

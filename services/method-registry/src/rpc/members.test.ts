@@ -17,7 +17,7 @@ before(async () => {
   registry = await commonRegistry();
 });
 
-/** Actions of an organization's log with what changed, oldest first. */
+/** Actions of an organization's log with the changes, oldest first. */
 async function auditOf(orgId: OrgId) {
   const { entries } = await registry.accounts.listAudit({ orgId, limit: 200 });
   return entries
@@ -31,8 +31,8 @@ async function auditOf(orgId: OrgId) {
     .reverse();
 }
 
-describe('the first sight of a user', () => {
-  test('100 at once of one organization make it once, with one admin', async () => {
+describe('the first request of a user', () => {
+  test('100 simultaneous ones of one organization create it once, with one admin', async () => {
     const externalOrgId = randomBytes(8).toString('hex');
     const members = await Promise.all(
       Array.from({ length: 100 }, () => newMember(registry.accounts, externalOrgId, { orgName: 'Acme' })),
@@ -46,7 +46,7 @@ describe('the first sight of a user', () => {
     equal(log.filter(({ action }) => action === 'member.join').length, 100);
   });
 
-  test('100 at once of one person make them once, and one audit line', async () => {
+  test('100 simultaneous ones of one person create them once, with one audit line', async () => {
     const request = { issuer: ISSUER, externalOrgId: randomBytes(8).toString('hex'), subject: 'ann' };
     const replies = await Promise.all(Array.from({ length: 100 }, () => registry.accounts.ensureUser(request)));
     equal(new Set(replies.map(({ member }) => member?.userId)).size, 1);
@@ -72,7 +72,7 @@ describe('the first sight of a user', () => {
     deepEqual([ann.orgId, ann.orgName, ann.role, ben.role], [orgId, 'B', 'admin', 'member']);
   });
 
-  test('a claimed role wins over being first, and being first is not given to the next', async () => {
+  test('a claimed role takes precedence over being first, and no later user becomes admin for being first', async () => {
     const externalOrgId = randomBytes(8).toString('hex');
     const ann = await newMember(registry.accounts, externalOrgId, { claimedRole: 'viewer' });
     const ben = await newMember(registry.accounts, externalOrgId);
@@ -91,7 +91,7 @@ describe('the first sight of a user', () => {
     equal(new Set(replies.map(({ member }) => member?.orgId)).size, 3);
   });
 
-  test('a value that is too long, empty, not a role or holds NUL is refused, and nothing is made', async () => {
+  test('a value that is too long, empty, not a role or holds NUL is refused, and nothing is created', async () => {
     const externalOrgId = randomBytes(8).toString('hex');
     const good = { issuer: ISSUER, externalOrgId, subject: 'ann' };
     const wrong = [
@@ -115,7 +115,7 @@ describe('the first sight of a user', () => {
   });
 });
 
-describe('a user seen again', () => {
+describe('a known user', () => {
   test('has the e-mail and name of the newest token; a token without them changes neither', async () => {
     const { claims, userId } = await newMember(registry.accounts);
     const told = await registry.accounts.ensureUser({ ...claims, email: 'ann@acme.example', name: 'Ann' });
@@ -125,7 +125,7 @@ describe('a user seen again', () => {
     }
   });
 
-  test('follows the role the issuer claims until an admin gives another', async () => {
+  test('follows the role that the issuer claims until an admin sets another', async () => {
     const admin = await newMember(registry.accounts);
     const ben = await newMember(registry.accounts, admin.externalOrgId, { claimedRole: 'viewer' });
     const seen = async (claimedRole: string) =>
@@ -161,7 +161,7 @@ describe('a user seen again', () => {
     );
   });
 
-  test('is written down again only after five minutes', async () => {
+  test('is recorded again only after five minutes', async () => {
     const { claims, orgId, userId } = await newMember(registry.accounts);
     const version = async () => {
       const [row] =
@@ -220,7 +220,7 @@ describe('members', () => {
     await rejects(set(newId('usr'), 'viewer'), { code: 'not_found' });
   });
 
-  test('admins who demote each other all at once leave one admin', async () => {
+  test('admins who all demote each other at once leave one admin', async () => {
     for (let round = 0; round < 10; round++) {
       const ann = await newMember(registry.accounts);
       const { orgId } = ann;

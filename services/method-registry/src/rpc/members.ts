@@ -42,7 +42,7 @@ export class Members {
     return { members: items.map(memberMessage), nextCursor };
   }
 
-  /** Emitted at a repeat too: the first message may have been lost. */
+  /** Emitted for a repeat too, since the first message may have been lost. */
   async setRole(request: SetMemberRoleRequest) {
     const orgId = orgIdOf(request.orgId);
     const userId = userIdOf(request.userId);
@@ -52,7 +52,7 @@ export class Members {
     return { member: memberMessage(member) };
   }
 
-  /** Emitted at a repeat too. */
+  /** Emitted for a repeat too. */
   async disable(request: DisableMemberRequest) {
     const orgId = orgIdOf(request.orgId);
     const userId = userIdOf(request.userId);
@@ -63,8 +63,8 @@ export class Members {
 }
 
 /**
- * ListRecipients: who gets an e-mail about a question. Those that the question names; else the person who last published
- * its method; without an address of theirs, or if they may not answer, the admins.
+ * ListRecipients: returns who gets an e-mail about a question: the people that the question names; else the person who
+ * last published its method; else, if they have no address or may not answer, the admins.
  */
 @injectable()
 export class ListRecipients {

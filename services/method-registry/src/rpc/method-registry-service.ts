@@ -1,4 +1,4 @@
-// The list of the registry's RPCs, and which class answers each.
+// The list of the registry's RPCs, and the class that answers each.
 import type {
   EnsureOrganizationRequest,
   MethodRegistryService,
@@ -13,7 +13,7 @@ import { Offers } from './offers.ts';
 import { ServiceKeys } from './service-keys.ts';
 import { Versions } from './versions.ts';
 
-/** EnsureOrganization: the organization of (issuer, external id), made at first sight. */
+/** EnsureOrganization returns the organization of an issuer and external id, and creates it on first use. */
 @injectable()
 class EnsureOrganization {
   constructor(@inject(OrganizationStore) private readonly organizations: OrganizationStore) {}

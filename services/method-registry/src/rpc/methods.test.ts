@@ -24,7 +24,7 @@ const create = (more = {}, org = orgId, options: CallOptions = {}) =>
   registry.client.createMethod({ orgId: org, idempotencyHash: randomBytes(32), doer: TEST_DOER, ...more }, options);
 
 describe('a method without a version', () => {
-  test('is made of only an agent prompt, and is ready', async () => {
+  test('is created from only an agent prompt, and is ready', async () => {
     const agentPrompt = 'Ask for the order number. ⚙️\r\n';
     const { method, version, created } = await create({ agentPrompt, displayName: 'Refunds' });
     equal(created, true);
@@ -42,9 +42,9 @@ describe('a method without a version', () => {
     equal((await create({ agentPrompt })).method?.displayName, 'Untitled method');
   });
 
-  test('100 creations of prompts with one key at once make one method', async () => {
+  test('100 simultaneous creations of prompts with one key create one method', async () => {
     const idempotencyHash = randomBytes(32);
-    // A busy machine may need longer than a call's usual deadline for all of them.
+    // A busy machine may need longer for all of them than a call's usual deadline.
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         create({ agentPrompt: `Do ${i}.`, idempotencyHash }, orgId, { timeoutMs: 120_000 }),
@@ -54,7 +54,7 @@ describe('a method without a version', () => {
     equal(replies.filter(({ created }) => created).length, 1);
   });
 
-  test('gets its first version upon none; of 20 at once one wins', async () => {
+  test('gets its first version without a base; of 20 at once one succeeds', async () => {
     const { method } = await create({ agentPrompt: 'Do it.' });
     const methodId = method?.methodId ?? ('' as MethodId);
     const save = (title: string, baseVersion: VersionId | '' = '') =>
@@ -73,7 +73,7 @@ describe('a method without a version', () => {
     }
   });
 
-  test('a source and a prompt come together; a request with neither is refused', async () => {
+  test('a source and a prompt may be sent together; a request with neither is refused', async () => {
     const { method, version } = await create({ agentPrompt: 'Do it.', source: methodSource('Both') });
     deepEqual(method?.availableRecords, ['source', 'agent_prompt']);
     equal(method?.currentVersion, version?.versionId);
@@ -96,7 +96,7 @@ describe('a method without a version', () => {
 });
 
 describe('UpdateMethod', () => {
-  test('changes the given fields, and logs what changed', async () => {
+  test('changes the given fields, and logs the changes', async () => {
     const { client, sql } = registry;
     const { methodId } = await newMethod(client, orgId);
     const change = (more: object) => client.updateMethod({ orgId, methodId, doer: TEST_DOER, ...more });
@@ -162,7 +162,7 @@ describe('ValidateSource', () => {
     equal(await count(), before);
   });
 
-  test('too many bytes, bytes that are not UTF-8, and none are findings', async () => {
+  test('too many bytes, bytes that are not UTF-8, and an empty source are findings', async () => {
     for (const source of [Buffer.alloc(256 * 1024 + 1, 'x'), Buffer.from([0xff, 0xfe]), Buffer.alloc(0)]) {
       const { ok: isGood, findings } = await validate(source);
       equal(isGood, false);

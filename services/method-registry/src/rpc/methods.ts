@@ -1,4 +1,4 @@
-// The RPCs of methods: their records, the version they publish, and the build of one that was recorded.
+// The RPCs of methods: their records, their published version, and the build of a recorded one.
 import { bareMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
@@ -20,7 +20,7 @@ import { boundedText } from '../text/bounded-text.ts';
 import { methodMessage } from './registry-message.ts';
 import { doerOf, methodIdOf, orgIdOf, versionIdOf } from './request-fields.ts';
 
-/** That one request asks for. */
+/** The number that one request may ask for. */
 const METHODS_MAX = 1_000;
 
 @injectable()
@@ -38,7 +38,7 @@ export class Methods {
     return { method: methodMessage(method), agentPrompt };
   }
 
-  /** Which of the methods a worker names its organization has, published or not. */
+  /** Returns which of the methods that a worker names the organization has, published or not. */
   async find(request: FindMethodsRequest) {
     const { methodIds } = request;
     if (methodIds.length > METHODS_MAX)
@@ -48,7 +48,7 @@ export class Methods {
     return { methodIds: methodIds.filter((id) => there.has(bareMethodId(id) ?? '')) };
   }
 
-  /** Newest first: all, or those whose names contain a text. */
+  /** Returns all methods, newest first, or those whose names contain a text. */
   async list(request: ListMethodsRequest) {
     const orgId = orgIdOf(request.orgId);
     const page = pageRequest(request, (id) => bareMethodId(id) === id);
@@ -61,7 +61,7 @@ export class Methods {
     const method = await this.methods.change({
       orgId: orgIdOf(orgId),
       methodId: methodIdOf(methodId),
-      // Here an empty name is one that was given, and refused.
+      // An empty name was given here, so it is refused.
       displayName: displayName === undefined ? null : boundedText('display_name', displayName, { min: 1, max: 200 }),
       agentPrompt: agentPrompt === undefined ? null : givenAgentPrompt(agentPrompt),
       doer: doerOf(doer),
@@ -70,7 +70,7 @@ export class Methods {
     return { method: methodMessage(method) };
   }
 
-  /** Sets the version of runs that name none. Emitted at a repeat too: the first message may have been lost. */
+  /** Sets the version of runs that name none. Emitted for a repeat too, since the first message may have been lost. */
   async publish(request: PublishVersionRequest) {
     const method = await this.methods.publish({
       orgId: orgIdOf(request.orgId),

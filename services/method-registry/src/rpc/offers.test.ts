@@ -21,7 +21,7 @@ const listed = async (orgId: OrgId) => (await registry.client.listOfferedMethods
 const publish = ({ orgId, ...made }: { orgId: OrgId } & Awaited<ReturnType<typeof newMethod>>) =>
   registry.client.publishVersion({ orgId, ...made, doer: TEST_DOER });
 
-/** Its inputs' schema is about as long as `fields` times the text that describes each. */
+/** The schema of its inputs is about `fields` times as long as the text that describes each. */
 const wide = (fields: number, words: string) =>
   Buffer.from(`format: method/2
 name: wide
@@ -56,7 +56,7 @@ describe('methods offered to agents', () => {
     deepEqual(await listed(orgId), []);
   });
 
-  test('give their description and what they take by the version that is published now', async () => {
+  test('have the description and inputs of the version that is published now', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const source = (input: string) =>
@@ -83,7 +83,7 @@ describe('methods offered to agents', () => {
     deepEqual(await fields(), ['Says hello.', 'second']);
   });
 
-  test('are logged once for each change, of any number of repeats at once', async () => {
+  test('are logged once for each change, for any number of simultaneous repeats', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
     const { methodId } = await newMethod(client, orgId);
@@ -102,7 +102,7 @@ describe('methods offered to agents', () => {
     );
   });
 
-  test('are at most 100 of an organization, of any number offered at once', async () => {
+  test('are at most 100 of an organization, for any number offered at once', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
     const { methodId } = await newMethod(client, orgId);
@@ -128,7 +128,7 @@ describe('methods offered to agents', () => {
     equal((await offer(orgId, last))?.offeredToAgents, true, 'one withdrawn makes room for another');
   });
 
-  test('that describe themselves at too great a length are listed without their schemas', async () => {
+  test('with too long a description are listed without their schemas', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const made = await newMethod(client, orgId, wide(700, 'x'.repeat(80)));

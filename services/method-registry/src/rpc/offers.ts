@@ -1,4 +1,4 @@
-// The methods that an organization offers to agents: an admin chooses them, and agents' tools are made of them.
+// The methods that an organization offers to agents: an admin chooses them, and agents get them as tools.
 import { setImmediate } from 'node:timers/promises';
 import type { OrgId } from '@methods/base/ids';
 import type {
@@ -16,9 +16,9 @@ import { KnownSources } from './called-methods.ts';
 import { methodMessage } from './registry-message.ts';
 import { doerOf, methodIdOf, orgIdOf } from './request-fields.ts';
 
-/** Of one method's inputs and result. An agent reads them all with its list of tools. */
+/** For the inputs and result of one method. An agent reads all of them with its list of tools. */
 const SCHEMA_BYTES_MAX = 64 * 1024;
-/** Of an organization's. */
+/** For an organization. */
 const SCHEMAS_BYTES_MAX = 2 * 1024 * 1024;
 
 type Unavailable = 'not_published' | 'not_described' | 'too_large';
@@ -40,7 +40,7 @@ export class Offers {
     @inject(RegistryChanges) private readonly changes: RegistryChanges,
   ) {}
 
-  /** Emitted at a repeat too: the first message may have been lost. */
+  /** Emitted for a repeat too, since the first message may have been lost. */
   async offer(request: OfferMethodRequest) {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
@@ -52,14 +52,15 @@ export class Offers {
     return { method: methodMessage(method) };
   }
 
-  /** Those that cannot be called are listed with the reason. */
+  /** Methods that cannot be called are listed with the reason. */
   async list(request: ListOfferedMethodsRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const methods = [];
     let bytesLeft = SCHEMAS_BYTES_MAX;
     for (const offer of await this.offers.list(orgId)) {
       signal.throwIfAborted();
-      // Known facts come at once: without a turn for others, the schemas of a hundred methods are one long piece of work.
+      // Known facts come at once: without a turn for others, the schemas of a hundred methods would be one long piece
+      // of work.
       await setImmediate();
       const described = await this.described(orgId, offer, bytesLeft, signal);
       if (typeof described !== 'string') bytesLeft -= schemaBytes(described);
@@ -89,7 +90,7 @@ export class Offers {
 
 function describedBy(facts: SourceFacts, bytesMax: number): Described | Unavailable {
   const { name, description, interfaceJson } = facts;
-  // Both schemas and at least this around them.
+  // Both schemas and at least this much around them.
   if (interfaceJson.length > bytesMax + '{"inputSchema":,"resultSchema":}'.length) return 'too_large';
   const { inputSchema, resultSchema } = JSON.parse(interfaceJson) as Record<'inputSchema' | 'resultSchema', unknown>;
   const described = {

@@ -22,13 +22,13 @@ const plain = (contentOnDevices: boolean, retentionDays: number, webhookHosts: s
 });
 
 describe('settings', () => {
-  test('are the defaults until they are changed, and reading makes no row', async () => {
+  test('are the defaults until they are changed, and reading creates no row', async () => {
     const { orgId } = await newMember(registry.accounts);
     deepEqual(await settingsOf(orgId), plain(false, 30, []));
     equal((await registry.sql`select from registry.settings where org_id = ${orgId}`).length, 0);
   });
 
-  test('a change keeps the settings it does not name, and the log has the changed ones', async () => {
+  test('a change keeps the settings it omits, and the log has the changed ones', async () => {
     const ann = await newMember(registry.accounts);
     const { orgId } = ann;
     const change = (more: object) => registry.accounts.changeSettings({ orgId, doer: asDoer(ann), ...more });
@@ -88,7 +88,7 @@ describe('settings', () => {
     deepEqual([now.contentOnDevices, now.webhookHosts], [true, ['a.example']]);
     const { entries } = await registry.accounts.listAudit({ orgId, action: 'settings.change' });
     equal(entries.length, 12);
-    // In any order they are a chain: each state but the first is the one before of exactly one change.
+    // In any order they form a chain: each state except the first was the one before exactly one change.
     const befores = entries.map(({ beforeJson }) => beforeJson).sort();
     const afters = entries.map(({ afterJson }) => afterJson);
     const first = befores.filter((before) => !afters.includes(before));
@@ -141,7 +141,7 @@ describe('settings', () => {
     await change({ retentionDays: 1 });
   });
 
-  test('without a doer, or in an organization that is not there, nothing is changed', async () => {
+  test('without a doer, or in a missing organization, nothing is changed', async () => {
     const ann = await newMember(registry.accounts);
     await rejects(registry.accounts.changeSettings({ orgId: ann.orgId, retentionDays: 5 }), {
       code: 'invalid_request',

@@ -31,7 +31,7 @@ const RECORDING = Buffer.from('no recording');
 
 interface Target {
   readonly orgId: OrgId;
-  /** Whole, and the method's. */
+  /** Complete, and used by the method. */
   readonly uploadId: UploadId;
   /** Its build failed. */
   readonly methodId: MethodId;
@@ -50,7 +50,7 @@ const acts: Record<string, (target: Target) => Promise<unknown>> = {
   putRunRecord: (target) =>
     registry.runs.putRunRecord({ ...target, runId: newRunId(1), sequence: 1, inspectionJson: '{}', doer: TEST_DOER }),
   getRunRecord: (target) => registry.runs.getRunRecord(target),
-  // Last: with it the build is one that did not fail.
+  // Last: it ends the failed state of the build.
   retryBuild: (target) => registry.client.retryBuild({ ...target, doer: TEST_DOER }),
 };
 
@@ -143,7 +143,7 @@ describe("another organization's recordings, builds and run records", { timeout:
     equal((await uploads.resolveUploadToken({ tokenSha256 })).upload?.orgId, theirs.orgId);
   });
 
-  test('nothing is made in an organization that does not exist', async () => {
+  test('nothing is created in an organization that does not exist', async () => {
     for (const orgId of [newId('org'), 'a\0b']) {
       equal((await refusal(newUpload(registry.uploads, orgId as OrgId, 10)))?.code, 'not_found');
     }

@@ -35,7 +35,7 @@ interface Target {
   readonly versionId: VersionId;
 }
 
-/** Every RPC that acts in an organization on something that must be there. */
+/** Every RPC that acts in an organization on an existing object. */
 const acts: Record<string, (client: RegistryClient, target: Target) => Promise<unknown>> = {
   revokeServiceKey: (client, target) => client.revokeServiceKey({ doer: TEST_DOER, ...target }),
   renewWebhookSecret: (client, target) => client.renewWebhookSecret({ doer: TEST_DOER, ...target }),
@@ -110,7 +110,7 @@ describe("another organization's rows", () => {
     equal((await client.listServiceKeys(theirs)).keys[0]?.revokedAtMs, 0);
   });
 
-  test('of the methods asked for those of the organization are found, published or not, and no others', async () => {
+  test("only the organization's methods are found among those requested, published or not", async () => {
     const { client } = registry;
     const [mine, theirs] = [await owned(client), await owned(client)];
     const { methodId: published } = await newMethod(client, mine.orgId);
@@ -139,7 +139,7 @@ describe("another organization's rows", () => {
     );
   });
 
-  test('nothing is made in an organization that does not exist', async () => {
+  test('nothing is created in an organization that does not exist', async () => {
     const { client } = registry;
     for (const orgId of [newId('org'), 'a\0b']) {
       const create = client.createMethod({

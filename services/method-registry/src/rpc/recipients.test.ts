@@ -67,7 +67,7 @@ test('the person who last published the method gets the mail, by either spelling
   );
 });
 
-test('a publisher without a verified address, without access, or who is a key counts as none', async () => {
+test('a publisher counts as none if they are a key or have no verified address or access', async () => {
   for (const make of ['unverified', 'without address', 'disabled', 'key'] as const) {
     const { externalOrgId, orgId, methodId, versionId, ada, publish } = await acme();
     const claims = { unverified: { emailVerified: false }, 'without address': { email: '' } };
@@ -112,7 +112,7 @@ test('a question names people by address and by role, each once, and addresses o
   assert.deepEqual(await mailed(orgId, methodId, ['boss@example.com']), [], 'an address that is only claimed');
 });
 
-test('who may not answer is not asked, and counts as no publisher', async () => {
+test('a person who may not answer is not asked, and does not count as publisher', async () => {
   const { orgId, methodId, publish, cleo, ada } = await acme();
   await publish(cleo);
   assert.deepEqual(await mailed(orgId, methodId, [], cleo.userId), ['ada admin', 'ben admin']);
@@ -133,7 +133,7 @@ test('at most 50 people of a role get the mail, and the reply says that there ar
   assert.deepEqual([recipients.length, new Set(recipients.map(({ email }) => email)).size, more], [50, 50, true]);
 });
 
-test('more than 50 names, an address of a page, an unknown organization are refused', async () => {
+test('more than 50 names, an address of a page, and an unknown organization are refused', async () => {
   const { orgId, methodId } = await acme();
   const refusal = (request: { orgId?: OrgId; to?: string[] }) =>
     registry.accounts.listRecipients({ orgId, methodId, ...request }).then(
@@ -147,7 +147,7 @@ test('more than 50 names, an address of a page, an unknown organization are refu
   assert.deepEqual(await mailed(await newOrganization(registry.client), methodId), [], 'of another organization');
 });
 
-test('an address is verified while the issuer says so, and stays so in tokens that do not say it', async () => {
+test('an address is verified while the issuer says so, and stays verified in tokens that do not mention it', async () => {
   const { claims } = await person('ada', randomBytes(8).toString('hex'));
   const seen = async (more: object) => {
     const { member } = await registry.accounts.ensureUser({ ...claims, ...more });
@@ -161,7 +161,7 @@ test('an address is verified while the issuer says so, and stays so in tokens th
   assert.deepEqual(await seen({ email: 'new@example.com', emailVerified: false }), ['new@example.com', false]);
 });
 
-test('a zone is a name of the IANA database', async () => {
+test('a time zone is a name of the IANA database', async () => {
   const { orgId, methodId, ada } = await acme();
   const set = (timeZone: string) => registry.accounts.changeSettings({ orgId, timeZone, doer: asDoer(ada) });
   assert.equal((await set('Europe/Vienna')).settings?.timeZone, 'Europe/Vienna');

@@ -1,4 +1,4 @@
-// The registry's nouns as protobuf messages. The services' types check them where they are sent.
+// The registry's objects as protobuf messages. The services' types check them where they are sent.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MethodSchema } from '@methods/proto/registry/v1/method_pb';
 import type { ServiceKey } from '../key/service-key.ts';

@@ -1,4 +1,4 @@
-// Ids, digests and actors in requests. A malformed id names nothing, exactly as another organization's does: not_found
+// Reads ids, digests and actors of requests. A malformed id names nothing, like another organization's id: not_found
 // for all.
 import {
   bareMethodId,
@@ -49,14 +49,14 @@ export function runIdOf(text: string): RunId {
   return prefixed('run', text, 'run');
 }
 
-/** The bare id of either spelling. */
+/** Returns the bare id of either spelling. */
 export function methodIdOf(text: string): MethodId {
   const bare = bareMethodId(text);
   if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
   return bare;
 }
 
-/** The SHA-256 digest itself. @throws ServiceError invalid_request that names `field`. */
+/** Returns the SHA-256 digest itself. @throws ServiceError invalid_request that names `field`. */
 export function digestOf(field: string, bytes: Uint8Array): Uint8Array {
   if (bytes.length === DIGEST_BYTES) return bytes;
   throw new ServiceError('invalid_request', `${field} is a SHA-256 digest of ${DIGEST_BYTES} bytes.`, {
@@ -69,7 +69,7 @@ function prefixed<Prefix extends IdPrefix>(prefix: Prefix, text: string, noun: s
   return text;
 }
 
-// The actor that a request names: the gateway has authenticated it, here only the form is checked.
+// Reads the actor that a request names: the gateway has authenticated it, and only its form is checked here.
 
 const PREFIXES = { user: 'usr', service_key: 'key', upload: 'upl' } as const;
 
@@ -87,7 +87,7 @@ export function doerOf(message: DoerMessage | undefined): Doer {
   return { kind: kind as Doer['kind'], id, ...originOf(message), ...(client !== '' && { client }) };
 }
 
-/** Where a request came from. @throws ServiceError invalid_request. */
+/** Reads the origin of a request. @throws ServiceError invalid_request. */
 export function originOf({ ip, requestId }: { ip: string; requestId: string }): Pick<Doer, 'ip' | 'requestId'> {
   return {
     ip: boundedText('ip', ip, { min: 0, max: 64 }),

@@ -1,5 +1,5 @@
-// How large the requests may be that carry written or recorded content; every other one fits into 64 KiB. Each leaves
-// room above the bound of its content, so that the refusal names the content that is too large.
+// Bounds the size of requests that carry written or recorded content; every other one fits into 64 KiB. Each bound
+// exceeds that of its content, so that the refusal can name the content that is too large.
 import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import type { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
@@ -9,7 +9,7 @@ import type { RequestSizes } from '@methods/rpc/server';
 const MIB = 1024 * 1024;
 
 export const methodRequestSizes: RequestSizes<typeof MethodRegistryService> = {
-  // The gateway takes bodies of up to 1 MiB.
+  // The gateway accepts bodies of up to 1 MiB.
   createMethod: 2 * MIB,
   saveVersion: 2 * MIB,
   validateSource: 2 * MIB,

@@ -33,7 +33,7 @@ function staleAt(sequence: number) {
 }
 
 describe('PutRunRecord', { timeout: 300_000 }, () => {
-  test('a later record takes the place of an earlier one', async () => {
+  test('a later record replaces an earlier one', async () => {
     const runId = newRunId(3);
     const first = (await put(runId, 1, inspection('running'))).record;
     equal(first?.status, 'running');
@@ -56,7 +56,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     equal(count?.n, 1, 'what changed nothing is not in the log');
   });
 
-  test('of 30 at once the last sequence stays', async () => {
+  test('of 30 simultaneous records the last sequence stays', async () => {
     const runId = newRunId(3);
     await Promise.allSettled(
       Array.from({ length: 30 }, (_, index) => put(runId, index, inspection('running', `${index}`))),
@@ -65,7 +65,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     deepEqual([record?.sequence, record?.inspectionJson], [29, inspection('running', '29')]);
   });
 
-  test('the version must be a saved one, and a run stays on it', async () => {
+  test('the version must be a saved one, and a run keeps it', async () => {
     const runId = newRunId(3);
     const other = await newMethod(registry.client, orgId);
     for (const more of [{ versionId: newId('ver') }, { methodId: newMethodId() }, { versionId: other.versionId }]) {
@@ -78,7 +78,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     }
   });
 
-  test('an inspection is a JSON object of at most 4 MiB; an unknown status is left open', async () => {
+  test('an inspection is a JSON object of at most 4 MiB; an unknown status is left empty', async () => {
     const runId = newRunId(3);
     for (const text of ['', 'x', '[]', 'null', '"a"', '{"a":']) {
       await rejects(put(runId, 1, text), { code: 'invalid_request' });
@@ -99,7 +99,7 @@ describe('ListRunRecords', () => {
     const [one, two] = [await newMethod(registry.client, org), await newMethod(registry.client, org)];
     const made: string[] = [];
     for (let i = 0; i < 7; i++) {
-      // Shards in any order: ids do not sort by time.
+      // In shards of any order, since ids do not sort by time.
       const runId = newRunId(1000 - i * 100);
       await put(runId, 1, inspection(i % 3 === 0 ? 'failed' : 'succeeded'), {
         orgId: org,
@@ -121,7 +121,7 @@ describe('ListRunRecords', () => {
     const where = (keep: (index: number) => boolean) => made.filter((_, at) => keep(made.length - 1 - at));
     const times = await registry.sql<{ n: number }[]>`
       select count(distinct created_at)::int as n from registry.local_runs where org_id = ${org}`;
-    // Runs of one millisecond are listed in the order of their ids; the others in that of their creation.
+    // Runs of one millisecond are listed in the order of their ids, the others by their creation.
     if (times[0]?.n === 7) deepEqual(await all(), made);
     deepEqual((await all()).toSorted(), made.toSorted());
     deepEqual((await all({ methodId: one.methodId })).toSorted(), where((i) => i % 2 === 0).toSorted());

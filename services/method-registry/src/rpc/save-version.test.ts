@@ -20,7 +20,7 @@ before(async () => {
 });
 
 describe('SaveVersion', () => {
-  test('of 100 saves upon one base at once exactly one wins; the others learn the current version', async () => {
+  test('of 100 simultaneous saves on one base exactly one succeeds; the others get the current version', async () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const saves = await Promise.allSettled(
@@ -47,7 +47,7 @@ describe('SaveVersion', () => {
     equal((await client.getMethod({ orgId, methodId })).method?.currentVersion, current);
   });
 
-  test('of 100 saves of the same bytes one creates the version and all get it', async () => {
+  test('of 100 simultaneous saves of the same bytes one creates the version and all get it', async () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const source = methodSource('The same');
@@ -60,7 +60,7 @@ describe('SaveVersion', () => {
     equal(new Set(replies.map(({ version }) => version?.versionId)).size, 1);
   });
 
-  test("the current version's bytes again create nothing, upon the current or an older base", async () => {
+  test("saving the current version's bytes again creates nothing, on the current or an older base", async () => {
     const { client } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId, methodSource('One'));
     const two = await client.saveVersion({
@@ -81,7 +81,7 @@ describe('SaveVersion', () => {
       equal(again.created, false);
       equal(again.version?.versionId, two.version?.versionId);
     }
-    // An earlier version's bytes are a new version: going back is a change too.
+    // An earlier version's bytes become a new version, since going back is a change too.
     const back = await client.saveVersion({
       doer: TEST_DOER,
       orgId,
@@ -115,7 +115,7 @@ describe('SaveVersion', () => {
     }
   });
 
-  test('bytes in are bytes out, with the hash of just these bytes', async () => {
+  test('bytes are returned as saved, with exactly their hash', async () => {
     const { client } = registry;
     const text = methodSource('Cafe\u0301 — 東京').toString();
     const bom = Buffer.from([0xef, 0xbb, 0xbf]);

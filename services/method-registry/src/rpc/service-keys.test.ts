@@ -19,7 +19,7 @@ before(async () => {
 });
 
 describe('organizations', () => {
-  test('one (issuer, external id) is one organization, also for 50 first sights at once', async () => {
+  test('an issuer and external id are one organization, even for 50 simultaneous first requests', async () => {
     const { client } = registry;
     const sights = Array.from({ length: 50 }, () =>
       client.ensureOrganization({ issuer: 'https://id.example', externalId: 'acme', name: 'Acme' }),
@@ -57,7 +57,7 @@ describe('service keys', () => {
     equal(second.key?.revokedAtMs, first.key?.revokedAtMs);
   });
 
-  test('an unknown and a malformed digest are refused as a revoked one is', async () => {
+  test('an unknown and a malformed digest get the same refusal as a revoked one', async () => {
     const { client } = registry;
     const { authSha256, keyId } = await newKey(client, await newOrganization(client));
     const { key } = await client.resolveServiceKey({ authSha256 });
@@ -81,7 +81,7 @@ describe('service keys', () => {
     equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, webhookSecret);
   });
 
-  test('the same digest makes no second key, in no organization', async () => {
+  test('the same digest creates no second key, in any organization', async () => {
     const { client } = registry;
     const { authSha256 } = await newKey(client, await newOrganization(client));
     const orgId = await newOrganization(client);
@@ -90,7 +90,7 @@ describe('service keys', () => {
     });
   });
 
-  test('a repeat after a lost reply gets the first key and its secret, also for 20 at once, and one audit line records it', async () => {
+  test('a repeat after a lost reply gets the first key and its secret, even 20 at once, and one audit line records it', async () => {
     const { client, accounts } = registry;
     const ann = await newMember(accounts);
     const { orgId } = ann;
@@ -178,7 +178,7 @@ describe('service keys', () => {
     equal((await create('😀'.repeat(200))).key?.name, '😀'.repeat(200));
   });
 
-  test('who made and who revoked a key is kept, each once, and without its digest', async () => {
+  test('the creator and the revoker of a key are recorded, each once, and without its digest', async () => {
     const { client, accounts } = registry;
     const ann = await newMember(accounts, undefined, { name: 'Ann' });
     const { orgId } = ann;
@@ -199,7 +199,7 @@ describe('service keys', () => {
     );
   });
 
-  test('a key is neither made, revoked nor given another secret without an actor', async () => {
+  test('a key is not created, revoked or given another secret without an actor', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { keyId, authSha256, webhookSecret } = await newKey(client, orgId);
@@ -211,7 +211,7 @@ describe('service keys', () => {
     equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, webhookSecret);
   });
 
-  test('a new webhook secret takes the place of the earlier one, also of a revoked key, and is in the log', async () => {
+  test('a new webhook secret replaces the earlier one, even of a revoked key, and is logged', async () => {
     const { client, accounts } = registry;
     const ann = await newMember(accounts);
     const { orgId } = ann;
@@ -240,7 +240,7 @@ describe('the last use of a key', () => {
     return Object.fromEntries(keys.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs]));
   }
 
-  test('is kept to the minute, never goes back, and never runs ahead', async () => {
+  test('is accurate to the minute, never goes back, and is never in the future', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { keyId } = await newKey(client, orgId);
@@ -285,7 +285,7 @@ describe('the last use of a key', () => {
     deepEqual(await lastUses(orgId), Object.fromEntries(keyIds.map((keyId) => [keyId, minute + 29 * MINUTE_MS])));
   });
 
-  test("another organization's and missing keys are passed over; a malformed use refuses its batch", async () => {
+  test("another organization's and missing keys are skipped; a malformed use refuses its batch", async () => {
     const { client } = registry;
     const [orgId, other] = [await newOrganization(client), await newOrganization(client)];
     const { keyId } = await newKey(client, orgId);

@@ -1,5 +1,5 @@
-// The RPCs of service keys: what people do with their organization's keys, and what gateways and the signer of webhooks
-// ask about them.
+// The RPCs of service keys: people manage their organization's keys, and gateways and the signer of webhooks look them
+// up.
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
@@ -20,9 +20,9 @@ import { boundedText } from '../text/bounded-text.ts';
 import { serviceKeyMessage } from './registry-message.ts';
 import { digestOf, doerOf, keyIdOf, orgIdOf } from './request-fields.ts';
 
-/** Without a limit; an organization has at most 500 that live. */
+/** Without a limit; an organization has at most 500 live keys. */
 const LISTED_KEYS_MAX = 1_000;
-/** That one call notes. */
+/** The number that one call records. */
 const USES_MAX = 1_000;
 /** Year 9999. */
 const TIME_MAX_MS = 253_402_300_799_999;
@@ -36,8 +36,8 @@ export class ServiceKeys {
   ) {}
 
   /**
-   * With `renewWebhookSecret`, the only reply that holds a webhook secret. A repeat gets the first reply again, since
-   * that one may have been lost; no one else can repeat it, since the digest is known to no one else.
+   * Besides `renewWebhookSecret`, the only reply that holds a webhook secret. A repeat gets the first reply again,
+   * since that one may have been lost; only the creator knows the digest, so no one else can repeat it.
    */
   async create(request: CreateServiceKeyRequest) {
     const orgId = orgIdOf(request.orgId);
@@ -58,14 +58,16 @@ export class ServiceKeys {
     return { keys: items.map(serviceKeyMessage), nextCursor };
   }
 
-  /** Emitted at a repeat too: the first message may have been lost. */
+  /** Emitted for a repeat too, since the first message may have been lost. */
   async revoke(request: RevokeServiceKeyRequest) {
     const { key, authSha256 } = await this.keys.revoke(keyActOf(request));
     this.changes.keyRevoked({ orgId: key.orgId, keyId: key.keyId, authSha256 });
     return { key: serviceKeyMessage(key) };
   }
 
-  /** Signs from when the notifier next asks, at most 30 s later; until then webhooks carry the earlier one. */
+  /**
+   * The secret signs after the notifier's next request, at most 30 s later; until then webhooks use the earlier one.
+   */
   async renewWebhookSecret(request: RenewWebhookSecretRequest) {
     const act = keyActOf(request);
     const { secret, sealed } = this.secrets.create(act.orgId, act.keyId);
@@ -73,7 +75,7 @@ export class ServiceKeys {
     return { webhookSecret: secret };
   }
 
-  /** For the signer of webhooks; never for people. A revoked key's runs continue and are still signed. */
+  /** For the signer of webhooks, never for people. A revoked key's runs continue and are still signed. */
   async webhookSecret(request: GetWebhookSecretRequest) {
     const orgId = orgIdOf(request.orgId);
     const keyId = keyIdOf(request.keyId);
@@ -82,7 +84,7 @@ export class ServiceKeys {
   }
 
   /**
-   * One point read; callers cache it and drop it at registry.changed. @throws ServiceError unauthorized for unknown,
+   * One index look-up; callers cache it and drop it at registry.changed. @throws ServiceError unauthorized for unknown,
    * revoked and malformed alike.
    */
   async resolve({ authSha256 }: ResolveServiceKeyRequest) {

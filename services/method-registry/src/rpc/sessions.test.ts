@@ -35,7 +35,7 @@ const refusal = (act: Promise<unknown>) =>
   );
 
 describe('sign-ins', () => {
-  test('the data of a session is returned once, even for many concurrent requests', async () => {
+  test('the state of a session is returned once, even for many concurrent requests', async () => {
     const begun = newSignIn();
     const { expiresAtMs } = await registry.accounts.beginSignIn(begun);
     ok(Math.abs(expiresAtMs - Date.now() - 10 * 60_000) < 60_000);
@@ -49,7 +49,7 @@ describe('sign-ins', () => {
     deepEqual({ signInSha256, state, nonce, codeVerifier, returnTo }, begun);
   });
 
-  test('unknown, taken, expired and malformed are refused alike', async () => {
+  test('unknown, taken, expired and malformed ones get the same refusal', async () => {
     const [taken, expired] = [newSignIn(), newSignIn()];
     await registry.accounts.beginSignIn(taken);
     await registry.accounts.takeSignIn(taken);
@@ -64,7 +64,7 @@ describe('sign-ins', () => {
     }
   });
 
-  test('a digest is used once, and leads only to a path of ours', async () => {
+  test('a digest is used once, and leads only to a path of this server', async () => {
     const begun = newSignIn();
     await registry.accounts.beginSignIn(begun);
     await rejects(registry.accounts.beginSignIn(begun), { code: 'idempotency_conflict' });
@@ -82,7 +82,7 @@ describe('sign-ins', () => {
     }
   });
 
-  test('expired ones go when others begin, a bounded number at a time', async () => {
+  test('expired ones are removed when others begin, a bounded number at a time', async () => {
     const { sql, accounts } = registry;
     await sql`delete from registry.sign_ins`;
     await sql`
@@ -111,7 +111,7 @@ describe('sessions', () => {
     equal((await registry.accounts.resolveSession({ sessionSha256 })).member?.role, 'viewer');
   });
 
-  test('ended, expired, unknown and malformed ones are refused alike; another session continues', async () => {
+  test('ended, expired, unknown and malformed ones get the same refusal; another session continues', async () => {
     const ann = await newMember(registry.accounts);
     const [ended, expired, other] = [await newSession(ann), await newSession(ann), await newSession(ann)];
     await registry.accounts.endSession({ sessionSha256: ended.sessionSha256, doer: asDoer(ann) });
@@ -126,7 +126,7 @@ describe('sessions', () => {
     equal((await registry.accounts.resolveSession({ sessionSha256: other.sessionSha256 })).member?.userId, ann.userId);
   });
 
-  test('beginning and ending one are in the log once each, by whom and from where', async () => {
+  test('the beginning and end of one are each logged once, with doer and address', async () => {
     const ann = await newMember(registry.accounts);
     const { sessionSha256 } = await newSession(ann);
     for (let i = 0; i < 2; i++) await registry.accounts.endSession({ sessionSha256, doer: asDoer(ann) });
@@ -161,7 +161,7 @@ describe('sessions', () => {
     equal((await registry.accounts.resolveSession({ sessionSha256 })).member?.userId, eve.userId);
   });
 
-  test('a sight through a session is written down, at most every five minutes', async () => {
+  test('a use of a session is recorded, at most every five minutes', async () => {
     const ann = await newMember(registry.accounts);
     const { sessionSha256 } = await newSession(ann);
     await registry.sql`
@@ -171,7 +171,7 @@ describe('sessions', () => {
     ok((member?.lastSeenAtMs ?? 0) > Date.now() - 60_000);
   });
 
-  test('expired ones go when others begin', async () => {
+  test('expired ones are removed when others begin', async () => {
     const ann = await newMember(registry.accounts);
     const gone = await newSession(ann);
     await registry.sql`update registry.sessions set expires_at = now() where session_sha256 = ${gone.sessionSha256}`;
@@ -180,7 +180,7 @@ describe('sessions', () => {
     equal(rows.length, 0);
   });
 
-  test('neither a cookie, nor its digest, nor what a sign-in keeps reaches the log; no table holds a cookie', async () => {
+  test('neither a cookie, nor its digest, nor the state of a sign-in is logged, and no table holds a cookie', async () => {
     const { accounts, sql } = registry;
     const ann = await newMember(accounts, undefined, { email: 'canary@acme.example', name: 'Canary Ann' });
     const cookie = randomBytes(32).toString('base64url');

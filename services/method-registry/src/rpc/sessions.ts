@@ -38,7 +38,7 @@ export class Sessions {
     return { member: memberMessage(session.member), expiresAtMs: session.expiresAt.getTime() };
   }
 
-  /** Signing out always succeeds, also with an unknown cookie. Emitted at a repeat too. */
+  /** Signing out always succeeds, even with an unknown cookie. Emitted for a repeat too. */
   async end(request: EndSessionRequest) {
     const sessionSha256 = digestOf('session_sha256', request.sessionSha256);
     const owner = await this.sessions.end(sessionSha256, doerOf(request.doer));

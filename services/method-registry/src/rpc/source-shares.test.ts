@@ -19,12 +19,12 @@ before(async () => {
   registry = await commonRegistry();
 });
 
-/** 256 KiB that take long to read. */
+/** 256 KiB that take long to parse. */
 const LARGE = Buffer.from(`format: method/2\nname: x\nsteps: [${'[],'.repeat(87_000)}]\n`);
 const CONNECTIONS = 16;
 
 describe('the share of an organization in checks of sources', { timeout: 300_000 }, () => {
-  test('one that checks large sources without end does not delay the saves and reads of another', async () => {
+  test('an organization that checks large sources endlessly does not delay the saves and reads of another', async () => {
     const { client } = registry;
     const [hostile, honest] = [await newOrganization(client), await newOrganization(client)];
     const { methodId, versionId } = await newMethod(client, honest);
@@ -42,7 +42,7 @@ describe('the share of an organization in checks of sources', { timeout: 300_000
           if (end.signal.aborted) return;
           if (!(error instanceof ServiceError) || error.code !== 'rate_limited') failures.add(String(error));
           refused++;
-          // The loop of the test is the registry's as well: the admitted connections continue.
+          // The test shares its event loop with the registry: admitted connections continue.
           return;
         }
       }
@@ -61,11 +61,11 @@ describe('the share of an organization in checks of sources', { timeout: 300_000
     end.abort();
     await Promise.all(checks);
     deepEqual([...failures], []);
-    // First come, first served, each save waited for the checks of all connections.
+    // With first come, first served, each save would wait for the checks of all connections.
     ok(checkedMeanwhile < saves, `${checkedMeanwhile} large checks went before ${saves} saves`);
   });
 
-  test('a refusal names the share and when to come again', async () => {
+  test('a refusal names the share and when to retry', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const replies = await Promise.all(

@@ -31,7 +31,7 @@ async function waiting(size: number, more = {}): Promise<UploadId> {
   return upload?.uploadId ?? 'upl_none';
 }
 
-/** The stored recording of a whole upload. */
+/** Returns the stored recording of a complete upload. */
 async function stored(uploadId: UploadId): Promise<Buffer> {
   const rows = await registry.sql<{ bytes: Buffer }[]>`
     select b.bytes from registry.upload_parts p
@@ -56,7 +56,7 @@ describe('CreateUpload', () => {
     deepEqual((await registry.uploads.getUpload({ orgId, uploadId })).upload, upload);
   });
 
-  test('a repeated key gets the same upload with another token; the first one is refused from then on', async () => {
+  test('a repeated key gets the same upload with another token, and the first one is refused from then on', async () => {
     const idempotencyHash = randomBytes(32);
     const [first, second] = [randomBytes(32), randomBytes(32)];
     const one = await create(10, { idempotencyHash, tokenSha256: first });
@@ -66,11 +66,11 @@ describe('CreateUpload', () => {
     const { uploads } = registry;
     equal((await uploads.resolveUploadToken({ tokenSha256: second })).upload?.uploadId, one.upload?.uploadId);
     await rejects(uploads.resolveUploadToken({ tokenSha256: first }), { code: 'unauthorized' });
-    // The same token again is a repeat whose reply was lost.
+    // The same token again is a repeat after a lost reply.
     equal((await create(10, { idempotencyHash, tokenSha256: second })).upload?.uploadId, one.upload?.uploadId);
   });
 
-  test('50 with one key at once make one upload', async () => {
+  test('50 simultaneous requests with one key create one upload', async () => {
     const idempotencyHash = randomBytes(32);
     const replies = await Promise.all(Array.from({ length: 50 }, () => create(10, { idempotencyHash })));
     equal(new Set(replies.map(({ upload }) => upload?.uploadId)).size, 1);
@@ -115,7 +115,7 @@ describe('CreateUpload', () => {
 });
 
 describe('AppendUpload', { timeout: 300_000 }, () => {
-  test('the last byte makes the method; the recording is kept byte for byte', async () => {
+  test('the last byte creates the method, and the recording is stored byte for byte', async () => {
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(2_500_000, ' ')]);
     const uploadId = await waiting(recording.length);
     const upload = await sendRecording(registry.uploads, { orgId, uploadId }, recording);
@@ -131,7 +131,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal(ready.method?.status, 'ready');
   });
 
-  test('bytes stored before are skipped: repeats and overlaps are harmless', async () => {
+  test('stored bytes are skipped: repeats and overlaps are harmless', async () => {
     const bytes = randomBytes(1000);
     const uploadId = await waiting(1000);
     await append(uploadId, 0, bytes.subarray(0, 400));
@@ -145,7 +145,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     deepEqual(await stored(uploadId), bytes);
   });
 
-  test('20 senders of the same bytes make one recording and one method', async () => {
+  test('20 senders of the same bytes create one recording and one method', async () => {
     const bytes = randomBytes(2000);
     const uploadId = await waiting(2000);
     await Promise.allSettled(
@@ -161,7 +161,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal(count?.n, 1);
   });
 
-  test('a gap is refused, with the offset to continue at', async () => {
+  test('a gap is refused, with the offset at which to continue', async () => {
     const uploadId = await waiting(1000);
     await append(uploadId, 0, randomBytes(10));
     for (const offset of [11, 999, -1, 0.5]) {
@@ -173,7 +173,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     }
   });
 
-  test('more than was announced, and chunks over 1 MiB, are too large; nothing of them is kept', async () => {
+  test('more than announced, and chunks over 1 MiB, are too large, and nothing of them is stored', async () => {
     const uploadId = await waiting(10);
     await rejects(append(uploadId, 0, randomBytes(11)), { code: 'too_large' });
     const large = await waiting(3 * 1024 * 1024);
@@ -182,7 +182,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal((await registry.uploads.getUpload({ orgId, uploadId })).upload?.offsetBytes, 0);
   });
 
-  test('an expired link takes nothing more, until its key renews it', async () => {
+  test('an expired link accepts nothing, until its key renews it', async () => {
     const idempotencyHash = randomBytes(32);
     const uploadId = await waiting(10, { idempotencyHash });
     await append(uploadId, 0, randomBytes(4));
@@ -214,7 +214,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
 describe('creation keys', () => {
   const hashOf = (key: string) => createHash('sha256').update(key).digest();
 
-  test('an upload makes its method under its own key, and another key gets the same one', async () => {
+  test('an upload creates its method under its own key, and another key gets the same one', async () => {
     const { client } = registry;
     const [own, other] = [randomBytes(32), randomBytes(32)];
     const uploadId = await waiting(4, { idempotencyHash: own });
@@ -237,7 +237,7 @@ describe('creation keys', () => {
     await rejects(byUpload(randomBytes(32), 'upl_'), { code: 'not_found' });
   });
 
-  test('a key of one route is a conflict on the other, whichever was first', async () => {
+  test('a key of one route is a conflict on the other, in either order', async () => {
     const { client } = registry;
     const byMethod = hashOf('made a method first');
     const source = methodSource('First');
@@ -253,7 +253,7 @@ describe('creation keys', () => {
     }
   });
 
-  test('of both routes at once with one key, one wins and the other is refused', async () => {
+  test('of simultaneous requests on both routes with one key, one succeeds and the other is refused', async () => {
     const { client } = registry;
     for (let round = 0; round < 10; round++) {
       const idempotencyHash = randomBytes(32);

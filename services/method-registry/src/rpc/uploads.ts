@@ -1,4 +1,4 @@
-// CreateUpload, GetUpload and ResolveUploadToken, the link that a recording comes in by; and the list of the RPCs of
+// CreateUpload, GetUpload and ResolveUploadToken: the link to which a recording is sent; and the list of the RPCs of
 // uploads.
 import { ServiceError } from '@methods/errors/service-error';
 import type {
@@ -64,7 +64,7 @@ function recordingBytes(size: number): number {
   });
 }
 
-/** The list of the RPCs of uploads, and which file answers each. */
+/** The list of the RPCs of uploads, and the file that answers each. */
 @injectable()
 export class UploadRpcs {
   constructor(

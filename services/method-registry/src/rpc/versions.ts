@@ -35,7 +35,7 @@ export class Versions {
     return { versions: items.map(versionMessage), nextCursor };
   }
 
-  /** With its exact bytes and its lock, by id, "published", or the current one. */
+  /** Returns a version with its exact bytes and its lock, by id, "published", or the current one. */
   async get(request: GetVersionRequest) {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
@@ -46,14 +46,14 @@ export class Versions {
     };
   }
 
-  /** A new version upon the current one. */
+  /** Saves a new version on the current one. */
   async save(request: SaveVersionRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
     const reason = boundedText('reason', request.reason, { min: 0, max: 2_000 });
     const doer = doerOf(request.doer);
     const source = await this.called.judged(request.source, methodId, { orgId, signal });
-    // Not checked as an id: any base but the current version is a conflict. Empty: the method has none yet.
+    // Not checked as an id: any base except the current version is a conflict. Empty: the method has none yet.
     const baseVersion = request.baseVersion === '' ? null : request.baseVersion;
     const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, doer });
     return {
@@ -63,7 +63,7 @@ export class Versions {
     };
   }
 
-  /** What saving a source would find. Nothing is saved. */
+  /** Returns what saving a source would find. Saves nothing. */
   async validate(request: ValidateSourceRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const { verdict } = await this.called.judge(request.source, null, { orgId, signal });
@@ -75,8 +75,8 @@ export class Versions {
   }
 
   /**
-   * The exact dependencies of a version, as the first worker resolved them; they are kept unread. `stored: false` with
-   * another digest: that lock was first and is the one to use.
+   * Stores the exact dependencies of a version, as the first worker resolved them, without parsing them. `stored:
+   * false` with another digest: that lock was first and must be used.
    */
   async putLock({ orgId, methodId, versionId, lock }: PutLockRequest) {
     if (lock.length === 0) throw new ServiceError('invalid_request', 'The lock is empty.');

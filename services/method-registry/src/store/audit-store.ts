@@ -1,5 +1,5 @@
-// The audit log in registry.audit, which the database itself only lets grow. Most lines are part of the statement they
-// record: both are committed, or neither. The other services' lines are written, and all are read, here.
+// The audit log in registry.audit, which the database itself only lets grow. Most lines are part of the statement that
+// they record, so both are committed or neither. Lines of other services are written, and all lines are read, here.
 import { type AuditId, newId, type OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { inject, injectable } from 'tsyringe';
@@ -38,7 +38,7 @@ export class AuditStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** All or none; known audit ids are not changed. @throws ServiceError not_found for an organization. */
+  /** Records all or none; known audit ids are not changed. @throws ServiceError not_found for an organization. */
   async record(acts: readonly ReportedAct[]): Promise<void> {
     if (acts.length === 0) return;
     const column = <Value>(of: (act: ReportedAct) => Value) => acts.map(of);
@@ -102,7 +102,7 @@ function toEntry(row: AuditRow): AuditEntry {
   };
 }
 
-/** One line of the audit log as part of the statement it records: both are committed, or neither. */
+/** Adds a line of the audit log to the statement that it records: both are committed, or neither. */
 interface AuditedAct {
   readonly doer: Doer;
   /** `<noun>.<verb>`, for example method.publish. */
@@ -113,8 +113,9 @@ interface AuditedAct {
 type Fragment = PendingQuery<Row[]>;
 
 /**
- * `insert into registry.audit … select … from <source>` for use in a `with`: one line for each row of `source`, a CTE
- * that has `org_id`. `targetId`, `before` and `after` are SQL expressions over that row; the latter two jsonb or null.
+ * Returns `insert into registry.audit … select … from <source>` for use in a `with`: one line for each row of `source`,
+ * a CTE that has `org_id`. `targetId`, `before` and `after` are SQL expressions over that row; the latter two are jsonb
+ * or null.
  */
 export function auditRow(
   sql: Statements,

@@ -1,4 +1,4 @@
-// Builds in registry.builds: durable jobs, of which each has one effect, however many begin it.
+// Builds in registry.builds: durable jobs, each with one effect for any number of attempts.
 import { type MethodId, newId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -8,14 +8,17 @@ import { auditRow } from './audit-store.ts';
 import { type ClaimTerms, claimBuild, moveMethods } from './claim-build.ts';
 import { Database, query } from './registry-database.ts';
 
-/** An attempt under way. The holder of its token may end it, until the lease expired and another attempt began. */
+/**
+ * An attempt in progress. The holder of its token may end it, until the lease has expired and another attempt has
+ * begun.
+ */
 export interface ClaimedBuild {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
   readonly uploadId: UploadId;
   readonly token: string;
   readonly isLarge: boolean;
-  /** Tries that ended without a result: their process died. */
+  /** Tries that ended without a result, since their process died. */
   readonly triesBefore: number;
 }
 
@@ -26,8 +29,8 @@ export class BuildStore {
   constructor(@inject(Database) private readonly sql: Database) {}
 
   /**
-   * A queued build, or one whose lease expired; null: there is none. Chooses the organization with the fewest builds in
-   * progress, then the one served longest ago. Each build is returned to one caller.
+   * Returns a queued build, or one whose lease expired; null: there is none. Chooses the organization with the fewest
+   * builds in progress, then the one served longest ago. Each build is returned to one caller.
    */
   async claim(terms: ClaimTerms): Promise<ClaimedBuild | null> {
     const token = randomToken();
@@ -43,7 +46,7 @@ export class BuildStore {
     };
   }
 
-  /** The lease runs that long from now. Nothing changes where another attempt has begun, or this one ended. */
+  /** The lease lasts this long from now. Nothing changes if another attempt has begun, or this one has ended. */
   async renew({ orgId, methodId, token }: ClaimedBuild, leaseMs: number): Promise<void> {
     await query(this.sql`
       update registry.builds set due_at = now() + ${leaseMs} * interval '1 ms'
@@ -51,8 +54,8 @@ export class BuildStore {
   }
 
   /**
-   * Saves the draft as the method's first version. A version that was saved meanwhile stays, and the draft is dropped.
-   * False, and nothing changed, where another attempt has begun.
+   * Saves the draft as the method's first version. A version saved meanwhile stays, and the draft is dropped. Returns
+   * false, and changes nothing, if another attempt has begun.
    */
   async succeed({ orgId, methodId, token }: ClaimedBuild, draft: MethodSource, reason: string): Promise<boolean> {
     const { sql } = this;
@@ -93,7 +96,7 @@ export class BuildStore {
     return ended.length > 0;
   }
 
-  /** `error` is a sentence for people. False, and nothing changed, where another attempt has begun. */
+  /** `error`: a sentence for people. Returns false, and changes nothing, if another attempt has begun. */
   async fail({ orgId, methodId, token }: ClaimedBuild, error: string): Promise<boolean> {
     const { sql } = this;
     const ended = await query(sql`
@@ -119,7 +122,7 @@ export class BuildStore {
     return ended.length > 0;
   }
 
-  /** Gives it back as if it had never begun. */
+  /** Gives the build back as if it had never begun. */
   async release({ orgId, methodId, token }: ClaimedBuild): Promise<void> {
     const { sql } = this;
     await query(sql`

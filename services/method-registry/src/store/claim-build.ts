@@ -1,10 +1,10 @@
-// The statement that picks the next build: of the organization with the fewest under way, then of the one served longest
-// ago. It reads a few rows of each organization that has builds to do, however many builds those are.
+// The statement that picks the next build: of the organization with the fewest in progress, then of the one served
+// longest ago. It reads a few rows of each organization with due builds, for any number of builds.
 import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery } from 'postgres';
 import type { Statements } from './registry-database.ts';
 
-/** Tries that may end without a result: a recording may take down the process that compiles it. */
+/** Tries that may end without a result, since a recording may end the process that compiles it. */
 export const BUILD_TRIES_MAX = 3;
 
 /** The free places of a registry now. */
@@ -25,15 +25,15 @@ export interface ClaimedRow {
   readonly tries_before: number;
 }
 
-/** Looked at of an organization: others may claim the first ones at this moment. */
+/** Read for each organization: others may be claiming the first ones. */
 const CANDIDATES_MAX = 8;
-/** Looked at of all. The first one that is not locked is taken, so mostly it is one. */
+/** Read in total. The first one that is not locked is taken, so usually one is enough. */
 const ROWS_MAX = 64;
 
 /** `token`: of the attempt that begins. */
 export function claimBuild(sql: Statements, token: string, terms: ClaimTerms): PendingQuery<ClaimedRow[]> {
   const { leaseMs, noneOf, noLargeOf, takeLarge } = terms;
-  // Only what runs is due later: its lease ends then.
+  // Only running builds are due later: when their lease expires.
   const due = (isLarge: boolean) => sql`
     select b.method_id, b.due_at from registry.builds b
     where b.org_id = o.org_id and b.is_large = ${isLarge} and b.due_at <= now()
@@ -84,7 +84,7 @@ export function claimBuild(sql: Statements, token: string, terms: ClaimTerms): P
     select org_id, method_id, upload_id, is_large, tries_before from claimed`;
 }
 
-/** A method changes with its build. `builds`: rows that changed, by the name they have in the statement. */
+/** Updates methods with their builds. `builds`: the changed rows, by their name in the statement. */
 export function moveMethods(sql: Statements, builds: 'claimed' | 'ended' | 'released' | 'queued') {
   return sql`
     update registry.methods m set updated_at = greatest(m.updated_at, now())

@@ -1,6 +1,6 @@
-// Creation keys in registry.creation_requests. A key belongs to one route permanently: it made a method, or an upload
-// that makes one later. Each creation is one statement, so that it is whole or not at all without a transaction held
-// open over the network.
+// Creation keys in registry.creation_requests. A key belongs to one route permanently: it created a method, or an
+// upload that creates one later. Each creation is one statement, and so all or nothing without a transaction held open
+// over the network.
 import { assert } from '@methods/base/assert';
 import { type MethodId, newId, newMethodId, type OrgId, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -26,14 +26,14 @@ export interface NewMethod {
   /** SHA-256 of the creation key. */
   readonly idempotencyHash: Uint8Array;
   readonly displayName: string;
-  /** At least one of source and prompt. */
+  /** At least one of source and prompt is set. */
   readonly source: MethodSource | null;
   /** Empty: none. */
   readonly agentPrompt: string;
   readonly doer: Doer;
 }
 
-/** A method with the version it was created with, which need not be current any more. */
+/** A method with the version that it was created with, which may no longer be current. */
 export interface CreatedMethod {
   readonly method: Method;
   /** Null: it was created without a source. */
@@ -55,7 +55,7 @@ export class CreationStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** Null when the key made nothing yet. */
+  /** Null if the key has created nothing yet. */
   async find(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Creation | null> {
     const [row] = await query(
       this.reader.read(
@@ -87,13 +87,13 @@ export class CreationStore {
 
   /**
    * Concurrent creations with one key create one method, and all get it.
-   * @throws ServiceError not_found, or idempotency_conflict: an upload's key.
+   * @throws ServiceError not_found, or idempotency_conflict for an upload's key.
    */
   async create(method: NewMethod): Promise<CreatedMethod & { created: boolean }> {
     const { orgId, idempotencyHash, displayName, source, agentPrompt, doer } = method;
     const { sql } = this;
     const versionId = source === null ? null : newId('ver');
-    // A concurrent creation with the same key waits here on the request's row, then makes nothing.
+    // A concurrent creation with the same key waits here on the request's row, then creates nothing.
     const made = await query(
       sql`
         with request as (
@@ -149,7 +149,7 @@ export class CreationStore {
   }
 }
 
-/** One refusal for a creation key that an upload has, in every request. */
+/** The refusal of a creation key that belongs to an upload, in every request. */
 export function keyOfUpload(): ServiceError {
   return new ServiceError('idempotency_conflict', 'This key belongs to an upload.');
 }

@@ -33,7 +33,7 @@ test('without Postgres every call is unavailable; when it is back, acknowledged 
     });
 
   await door.shut();
-  // Unknown is not unauthorized: a key must not be refused because a database is unavailable.
+  // Unknown does not mean unauthorized: a key must not be refused because a database is unavailable.
   await rejects(client.resolveServiceKey({ authSha256 }), { code: 'unavailable' });
   await rejects(client.getVersion({ orgId, methodId }), { code: 'unavailable' });
   await rejects(save(), { code: 'unavailable' });

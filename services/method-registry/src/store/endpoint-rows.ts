@@ -1,4 +1,4 @@
-// The columns an endpoint is read by, and what the rows mean.
+// The columns that an endpoint is read from, and the meaning of the rows.
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { party } from '../audit/audit-entry.ts';
@@ -19,7 +19,7 @@ export interface EndpointRow {
   readonly earlier_until: Date | null;
 }
 
-/** Of `endpoints e`. */
+/** For `endpoints e`. */
 export function endpointColumns(sql: Statements): PendingQuery<Row[]> {
   return sql`e.org_id, e.endpoint_id, e.name, e.format, e.shown_url, e.events, e.paused, e.created_at, e.created_by,
     registry.party_name(e.org_id, e.created_by) as created_by_name,

@@ -1,5 +1,5 @@
-// Endpoints in registry.endpoints. A change of one and its audit line are one statement. Neither a URL nor a secret in
-// clear ever comes here.
+// Endpoints in registry.endpoints. A change and its audit line are one statement. URLs and secrets arrive here only
+// sealed.
 import type { EndpointId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -33,7 +33,7 @@ export interface EndpointAct {
   readonly doer: Doer;
 }
 
-/** Null fields stay as they are. */
+/** Null fields are not changed. */
 export interface EndpointChange {
   readonly name: string | null;
   readonly url: { readonly sealed: Buffer; readonly shown: string } | null;
@@ -41,7 +41,7 @@ export interface EndpointChange {
   readonly paused: boolean | null;
 }
 
-/** Two made at the same time choose the same place; one of them takes the next. */
+/** Two created at the same time choose the same place; one of them then takes the next. */
 const PLACE_TRIES = 20;
 
 class PlaceTaken extends ServiceError {
@@ -65,7 +65,7 @@ export class EndpointStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** @throws ServiceError invalid_request when the name is taken, or there are as many as may be. */
+  /** @throws ServiceError invalid_request when the name is taken, or there are as many as allowed. */
   async create(endpoint: NewEndpoint): Promise<Endpoint> {
     for (let again = 1; ; again++) {
       try {
@@ -197,12 +197,12 @@ export class EndpointStore {
     if (rows.length === 0) throw noSuchEndpoint();
   }
 
-  /** The present and earlier secrets sign for `overlapMs` more at most. @throws ServiceError not_found. */
+  /** The present and earlier secrets also sign for at most `overlapMs`. @throws ServiceError not_found. */
   async rotate({ orgId, endpointId, doer }: EndpointAct, sealed: Buffer, overlapMs: number): Promise<Endpoint> {
     const { sql } = this;
     const until = sql`now() + make_interval(secs => ${overlapMs / 1000})`;
-    // A reply with a new secret may be lost: the one before it, which receivers know, is kept through one more rotation,
-    // but no secret signs for longer than this one says.
+    // A reply with a new secret may be lost: the previous secret, which receivers know, is kept through one more
+    // rotation, but no secret signs for longer than the present request says.
     const [row] = await query(sql<EndpointRow[]>`
       with rotated as (
         update registry.endpoints set sealed_secret = ${sealed},
@@ -241,7 +241,7 @@ export class EndpointStore {
     return rows.map(toTarget);
   }
 
-  /** What some endpoint takes that is not paused. */
+  /** Returns the events that at least one endpoint takes that is not paused. */
   async events(orgId: OrgId): Promise<readonly EndpointEvent[]> {
     const rows = await query(
       this.reader.read(

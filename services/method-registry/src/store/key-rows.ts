@@ -1,4 +1,4 @@
-// The columns a service key is read by, and what the row means.
+// The columns that a service key is read from, and the meaning of the row.
 import type { KeyId, OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { party } from '../audit/audit-entry.ts';
@@ -16,7 +16,7 @@ export interface KeyRow {
   readonly last_used_at: Date | null;
 }
 
-/** Of `service_keys k`. */
+/** For `service_keys k`. */
 export function keyColumns(sql: Statements): PendingQuery<Row[]> {
   return sql`k.org_id, k.key_id, k.name, k.created_at, k.created_by,
     registry.party_name(k.org_id, k.created_by) as created_by_name, k.revoked_at, k.last_used_at`;

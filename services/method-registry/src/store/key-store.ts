@@ -1,5 +1,5 @@
-// Service keys in registry.service_keys. A change of a key and its audit line are one statement. Neither a key nor a
-// webhook secret in clear ever comes here.
+// Service keys in registry.service_keys. A change of a key and its audit line are one statement. Keys and webhook
+// secrets never arrive here in clear text.
 import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -22,7 +22,7 @@ export interface NewServiceKey {
 export interface MadeServiceKey {
   readonly key: ServiceKey;
   readonly sealedWebhookSecret: Buffer;
-  /** False at a repeat. */
+  /** False for a repeat. */
   readonly created: boolean;
 }
 
@@ -42,8 +42,9 @@ export class KeyStore {
   ) {}
 
   /**
-   * A repeat returns the key as created: the same digest and name, by the same doer, of a key that is not revoked.
-   * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is known otherwise,
+   * A repeat returns the key as created: it has the same digest and name, by the same doer, of a key that is not
+   * revoked.
+   * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is in use otherwise,
    * invalid_request at 500 live keys.
    */
   async create(key: NewServiceKey): Promise<MadeServiceKey> {
@@ -83,7 +84,7 @@ export class KeyStore {
     });
   }
 
-  /** The key the same request made before: its reply may have been lost. */
+  /** Returns the key that the same request created before: its reply may have been lost. */
   private async madeBefore({ orgId, name, authSha256, doer }: NewServiceKey): Promise<MadeServiceKey | null> {
     const [row] = await query(
       this.reader.read(
@@ -115,7 +116,7 @@ export class KeyStore {
     return pageOf(rows.map(toServiceKey), limit, keyPlace);
   }
 
-  /** A second time it changes nothing. @throws ServiceError not_found. */
+  /** A repeat changes nothing. @throws ServiceError not_found. */
   async revoke({ orgId, keyId, doer }: KeyAct): Promise<{ key: ServiceKey; authSha256: Buffer }> {
     const { sql } = this;
     const [row] = await query(sql<(KeyRow & { auth_sha256: Buffer })[]>`
@@ -141,7 +142,7 @@ export class KeyStore {
     return { key: toServiceKey(row), authSha256: row.auth_sha256 };
   }
 
-  /** The live key of a digest, in any organization; null when unknown or revoked. */
+  /** Returns the live key of a digest, in any organization; null when unknown or revoked. */
   async resolve(authSha256: Uint8Array): Promise<ServiceKey | null> {
     const { sql } = this;
     const [row] = await query(sql<KeyRow[]>`
@@ -150,7 +151,7 @@ export class KeyStore {
     return row === undefined ? null : toServiceKey(row);
   }
 
-  /** Also of a revoked key: its runs continue and are still signed. @throws ServiceError not_found. */
+  /** Also for a revoked key: its runs continue and are still signed. @throws ServiceError not_found. */
   async renewWebhookSecret({ orgId, keyId, doer }: KeyAct, sealed: Buffer): Promise<void> {
     const { sql } = this;
     const rows = await query(sql`
@@ -169,10 +170,10 @@ export class KeyStore {
     if (rows.length === 0) throw noSuchKey();
   }
 
-  /** To the minute, never backwards and never ahead of now. Keys that are not there are passed over. */
+  /** Accurate to the minute, never backwards and never in the future. Missing keys are skipped. */
   async noteUse(uses: readonly KeyUse[]): Promise<void> {
     if (uses.length === 0) return;
-    // Gateways note the same keys at the same time: rows are locked in one order, and only those that move.
+    // Gateways record the same keys at the same time: rows are locked in one order, and only those that change.
     await query(this.sql`
       with noted as (
         select org_id, key_id, least(date_trunc('minute', max(used_at)), date_trunc('minute', now())) as used_at
@@ -192,7 +193,7 @@ export class KeyStore {
       from moved m where k.org_id = m.org_id and k.key_id = m.key_id`);
   }
 
-  /** Also of a revoked key. @throws ServiceError not_found. */
+  /** Also for a revoked key. @throws ServiceError not_found. */
   async sealedWebhookSecret(orgId: OrgId, keyId: KeyId): Promise<Buffer> {
     const [row] = await query(
       this.reader.read(
@@ -205,7 +206,7 @@ export class KeyStore {
     return row.sealed_webhook_secret;
   }
 
-  /** Some sealed secret of any organization, to try SECRETS_KEY on; null when there is none yet. */
+  /** Returns any sealed secret of any organization, to check SECRETS_KEY with; null when there is none yet. */
   async sampleWebhookSecret(): Promise<{ orgId: OrgId; keyId: KeyId; sealed: Buffer } | null> {
     const [row] = await query(this.sql<{ org_id: OrgId; key_id: KeyId; sealed_webhook_secret: Buffer }[]>`
       select org_id, key_id, sealed_webhook_secret from registry.service_keys limit 1`);
@@ -217,7 +218,7 @@ function noSuchKey(): ServiceError {
   return new ServiceError('not_found', 'There is no such service key.');
 }
 
-/** The position of a key in the list, as a cursor holds it. */
+/** Returns the position of a key in the list, for a cursor. */
 function keyPlace({ keyId, revokedAt }: ServiceKey): string {
   return `${revokedAt === null ? 'live' : 'revoked'}.${keyId}`;
 }

@@ -1,4 +1,5 @@
-// Records of runs on people's own computers, in registry.local_runs: one row a run, overwritten only by later records.
+// Records of runs on people's own computers, in registry.local_runs: one row for each run, overwritten only by later
+// records.
 import { isId, type MethodId, type OrgId, type RunId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -51,7 +52,7 @@ export class LocalRunStore {
    * Replaces an earlier record. Storing the same record again changes nothing.
    * @throws ServiceError not_found: no such version. stale_sequence with the fact `sequence`: the stored one is later,
    * or
-   *   has this sequence with other content. invalid_request: the run is one of another version.
+   *    has this sequence with other content. invalid_request: the run belongs to another version.
    */
   async put(record: NewLocalRunRecord): Promise<LocalRun> {
     const { orgId, runId, methodId, versionId, sequence, inspection, doer } = record;
@@ -93,7 +94,7 @@ export class LocalRunStore {
     if (row.method_id !== methodId || row.version_id !== versionId) {
       throw new ServiceError('invalid_request', 'The run is one of another version: a run stays on one.');
     }
-    // A later one may have come since.
+    // A later one may have arrived since.
     if (kept.count > 0) return { ...toLocalRun(row), sequence };
     if (row.sequence !== sequence || !row.same) {
       throw new ServiceError('stale_sequence', undefined, { facts: { sequence: String(row.sequence) } });
@@ -134,7 +135,7 @@ export class LocalRunStore {
   }
 }
 
-/** Whether a cursor is one of `list`. A run's id begins with its shard, so ids do not sort by time. */
+/** Reports whether a cursor belongs to `list`. A run's id begins with its shard, so ids do not sort by time. */
 export function isLocalRunKey(key: string): boolean {
   return splitKey(key) !== null;
 }

@@ -1,4 +1,4 @@
-// The columns a member is read by, and what the row means.
+// The columns that a member is read from, and the meaning of the row.
 
 import type { Role } from '@methods/auth/caller';
 import type { OrgId, UserId } from '@methods/base/ids';
@@ -19,7 +19,7 @@ export interface MemberRow {
   readonly disabled_at: Date | null;
 }
 
-/** Of `users u` joined to its `organizations o`. */
+/** For `users u` joined to its `organizations o`. */
 export function memberColumns(sql: Statements): PendingQuery<Row[]> {
   return sql`u.org_id, o.name as org_name, u.user_id, coalesce(u.given_role, u.first_role) as role, u.email,
     u.email_verified, u.name, u.created_at, u.last_seen_at, u.disabled_at`;

@@ -1,4 +1,4 @@
-// The columns methods and versions are read by, and what the rows mean; all stores read them alike.
+// The columns that methods and versions are read from, and the meaning of the rows, for all stores.
 import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { party } from '../audit/audit-entry.ts';
@@ -43,7 +43,7 @@ export interface VersionRow {
 
 type Fragment = PendingQuery<Row[]>;
 
-/** Of `methods m` with `methodJoins`. */
+/** For `methods m` with `methodJoins`. */
 export function methodColumns(sql: Statements): Fragment {
   return sql`m.org_id, m.method_id, m.display_name, coalesce(c.schema_version, 'method/2') as format, m.current_version,
     m.published_version, m.created_at, m.updated_at, m.created_by,
@@ -53,8 +53,8 @@ export function methodColumns(sql: Statements): Fragment {
 }
 
 /**
- * The current version `c`, the build `b` and the offer `o` of `methods m`. Lateral, so that each is a point read, however little
- * Postgres knows of the tables: with stale statistics it reads all versions of the organization for one page.
+ * The current version `c`, the build `b` and the offer `o` of `methods m`. The joins are lateral, so that each is an
+ * index look-up even without statistics: with stale ones Postgres reads all versions of the organization for one page.
  */
 export function methodJoins(sql: Statements): Fragment {
   return sql`left join lateral (
@@ -70,7 +70,7 @@ export function methodJoins(sql: Statements): Fragment {
     ) o on true`;
 }
 
-/** Of `versions v` with `versionJoins`. */
+/** For `versions v` with `versionJoins`. */
 export function versionColumns(sql: Statements): Fragment {
   return sql`v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets, v.calls_json,
     v.created_at as version_created_at, v.created_by as version_created_by,

@@ -1,5 +1,5 @@
-// Methods in registry.methods and publications. Each change is one statement, so that it is whole or not at all without
-// a transaction held open over the network.
+// Methods in registry.methods and publications. Each change is one statement, and so all or nothing without a
+// transaction held open over the network.
 import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -22,7 +22,7 @@ interface MethodChange {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
   readonly displayName: string | null;
-  /** Empty takes the prompt away. */
+  /** Empty removes the prompt. */
   readonly agentPrompt: string | null;
   readonly doer: Doer;
 }
@@ -50,7 +50,7 @@ export class MethodStore {
     return { method: toMethod(row), agentPrompt: row.agent_prompt ?? '' };
   }
 
-  /** Those of the bare ids that the organization has. */
+  /** Returns those of the bare ids that the organization has. */
   async existing(orgId: OrgId, methodIds: readonly MethodId[]): Promise<ReadonlySet<string>> {
     const rows = await query(
       this.reader.read(
@@ -108,7 +108,9 @@ export class MethodStore {
     return (await this.find(orgId, methodId)).method;
   }
 
-  /** The published version again changes nothing, not even who published. @throws ServiceError not_found. */
+  /**
+   * Publishing the published version again changes nothing, not even who published it. @throws ServiceError not_found.
+   */
   async publish({ orgId, methodId, versionId, doer }: Publication): Promise<Method> {
     const { sql } = this;
     const noSuchVersion = () => new ServiceError('not_found', 'There is no such version.');
@@ -140,7 +142,7 @@ export class MethodStore {
       {
         methods_published_fkey: noSuchVersion,
         publications_version_fkey: noSuchVersion,
-        // Nothing can be published of a method that has no version.
+        // A method without a version cannot publish one.
         methods_version_check: noSuchVersion,
       },
     );
@@ -148,11 +150,11 @@ export class MethodStore {
   }
 }
 
-/** Names that one page of a search looks at. */
+/** Names that one page of a search reads. */
 const LOOKED_AT_MAX = 20_000;
 
 /**
- * The page of an organization's methods, newest first. Ids sort by creation, so the primary key, read backwards, is the
+ * Pages of an organization's methods, newest first. Ids sort by creation, so the primary key, read backwards, is the
  * order: a page without a search reads one row more than it shows.
  */
 interface MethodSelection {
@@ -162,7 +164,7 @@ interface MethodSelection {
   readonly page: PageRequest;
 }
 
-/** The last method that a page of a search looks at; null when the list ends before. */
+/** Returns the last method that a page of a search reads; null when the list ends before. */
 async function searchReach(sql: Statements, { orgId, page: { below } }: MethodSelection): Promise<string | null> {
   const [row] = await sql<{ method_id: MethodId }[]>`
     select method_id from registry.methods
@@ -172,8 +174,9 @@ async function searchReach(sql: Statements, { orgId, page: { below } }: MethodSe
 }
 
 /**
- * A search reads on from the cursor until the page is full or `reach` is passed. No trigram index: matching is not
- * leakproof, so under row-level security Postgres would never use it; ten thousand names are read in a few milliseconds.
+ * A search reads on from the cursor until the page is full or `reach` is passed. There is no trigram index: matching is
+ * not leakproof, so under row-level security Postgres would never use it; ten thousand names are read in a few
+ * milliseconds.
  */
 export function listMethods(
   sql: Statements,

@@ -20,10 +20,10 @@ export interface Offer {
   readonly published: { readonly versionId: VersionId; readonly sha256: string } | null;
 }
 
-/** What an agent reads with each listing of its tools. */
+/** An agent reads all of these each time it lists its tools. */
 const OFFERS_MAX = 100;
 
-/** Two offered at the same time choose the same place; one of them takes the next. */
+/** Two offered at the same time choose the same place; one of them then takes the next. */
 const PLACE_TRIES = 20;
 
 class PlaceTaken extends ServiceError {
@@ -35,7 +35,7 @@ class PlaceTaken extends ServiceError {
 const REFUSALS: Refusals = {
   offers_method_fkey: () => new ServiceError('not_found', 'There is no such method.'),
   offers_place_key: () => new PlaceTaken(),
-  // Two offer the same method at once: the tried again statement finds it offered.
+  // Two requests offer the same method at once: the repeated statement finds it offered.
   offers_pkey: () => new PlaceTaken(),
 };
 
@@ -46,7 +46,10 @@ export class OfferStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** False: it is offered already. @throws ServiceError not_found, or invalid_request where there are as many as may be. */
+  /**
+   * Returns false if it is offered already. @throws ServiceError not_found, or invalid_request if there are as many as
+   * allowed.
+   */
   async offer(act: OfferAct): Promise<boolean> {
     for (let again = 1; ; again++) {
       try {
@@ -93,7 +96,7 @@ export class OfferStore {
     });
   }
 
-  /** False: it was not offered. */
+  /** Returns false if it was not offered. */
   async withdraw({ orgId, methodId, doer }: OfferAct): Promise<boolean> {
     const { sql } = this;
     const [row] = await query(sql<{ gone: boolean }[]>`
@@ -116,7 +119,7 @@ export class OfferStore {
     return row?.gone ?? false;
   }
 
-  /** By method id. Without the sources: most of them are known by their hash. */
+  /** By method id, without the sources: most of them are known by their hash. */
   async list(orgId: OrgId): Promise<readonly Offer[]> {
     const rows = await query(
       this.reader.read(

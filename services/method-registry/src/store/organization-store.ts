@@ -12,9 +12,12 @@ import { Database, query, Reader } from './registry-database.ts';
 export class OrganizationStore {
   constructor(@inject(Database) private readonly sql: Database) {}
 
-  /** The organization of (issuer, external id), made when there is none. A known one keeps its first name. */
+  /**
+   * Returns the organization of an issuer and external id, and creates it on first use. A known one keeps its first
+   * name.
+   */
   async ensure(organization: ExternalOrganization): Promise<{ orgId: OrgId; created: boolean }> {
-    // Read first: every sign-in comes through here, and an insert that meets a row still costs a write.
+    // Reads first: every sign-in comes through here, and an insert that finds a row still costs a write.
     const known = await this.find(organization);
     if (known !== null) return { orgId: known, created: false };
     const orgId = newId('org');
@@ -43,10 +46,10 @@ interface SettingsRow {
   readonly time_zone: string;
 }
 
-/** As the columns have them. */
+/** The same as in the columns. */
 const DEFAULTS: Settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };
 
-/** Settings in registry.settings, whose columns hold the defaults; an organization that set nothing has no row. */
+/** Settings in registry.settings, whose columns hold the defaults; an organization that changed nothing has no row. */
 @injectable()
 export class SettingsStore {
   constructor(
@@ -54,7 +57,7 @@ export class SettingsStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** Of an organization that set nothing: the defaults. @throws ServiceError not_found. */
+  /** For an organization that changed nothing: the defaults. @throws ServiceError not_found. */
   async get(orgId: OrgId): Promise<Settings> {
     const [row] = await query(
       this.reader.read(
@@ -72,8 +75,8 @@ export class SettingsStore {
   /** @throws ServiceError not_found. */
   async change(orgId: OrgId, change: SettingsChange, doer: Doer): Promise<Settings> {
     const { sql } = this;
-    // The defaults as a row of their own first: what a change and its audit line start from is then always a row that
-    // can be locked.
+    // Inserts the defaults as a row first, so that a change and its audit line always begin with a row that can be
+    // locked.
     await query(
       sql`insert into registry.settings (org_id) values (${orgId}) on conflict on constraint settings_pkey do nothing`,
     );

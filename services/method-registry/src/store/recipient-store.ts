@@ -1,16 +1,16 @@
-// Who gets mail: enabled members whose address the issuer vouches for, and addresses of no member. Read from registry.users through the two indexes
-// of those who may. Each address is one look and each role reads as many people as are wanted, however many an
-// organization has.
+// The recipients of mail: enabled members whose address the issuer has verified, and addresses of no member. Read from
+// registry.users through the two indexes of those members. Each address is one look-up and each role reads as many
+// people as wanted, for an organization of any size.
 import type { MethodId, OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Named, Reason, Recipient } from '../account/recipients.ts';
 import { Database, query, Reader } from './registry-database.ts';
 
-/** What a mail says of the organization and the method, and how it has to treat content. */
+/** What a mail says about the organization and the method, and how it must treat content. */
 export interface MailFacts {
   readonly orgName: string;
-  /** Empty: there is no such method. */
+  /** Empty: the method does not exist. */
   readonly methodName: string;
   readonly timeZone: string;
   readonly contentOnDevices: boolean;
@@ -53,14 +53,14 @@ export class RecipientStore {
     };
   }
 
-  /** Those that the question names, each address once; one more than `limit` where there are more. */
+  /** Returns the people that the question names, each address once; one more than `limit` if there are more. */
   async named(
     orgId: OrgId,
     { addresses, roles }: Named,
     limit: number,
     exceptUserId: UserId | '',
   ): Promise<readonly Recipient[]> {
-    // Not by the reader: under row security Postgres compares `lower(email)` row by row, without the index.
+    // Without the reader: under row security Postgres compares `lower(email)` row by row, without the index.
     const { sql } = this;
     const rows = await query(sql<PersonRow[]>`
           select distinct on (email) user_id, email, name from (
@@ -87,7 +87,7 @@ export class RecipientStore {
     return rows.map(recipient('named'));
   }
 
-  /** The person of the method's latest publication; null when it was a key, or they get no mail. */
+  /** Returns the person of the method's latest publication; null when it was a key, or they get no mail. */
   async publisher(orgId: OrgId, methodId: MethodId): Promise<Recipient | null> {
     const rows = await query(
       this.reader.read(

@@ -1,4 +1,4 @@
-// The registry's database: its schema, plans fit for tables that fill up, and how every statement of its stores runs.
+// The registry's database: its schema, plans that suit growing tables, and how every statement of its stores runs.
 
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
@@ -11,7 +11,7 @@ import type { InjectionToken } from 'tsyringe';
 
 /**
  * Every statement here reads a few rows by an index, in its order. A planner without statistics, or with those of the
- * largest organization, reads all rows of an organization and sorts them.
+ * largest organization, would read all rows of an organization and sort them.
  */
 const PLANNER = {
   enable_seqscan: 'off',
@@ -32,22 +32,22 @@ export function registryDatabase(url: string, logger: Pick<Logger, 'warn'>): Ser
 }
 
 /**
- * How every statement of the registry's stores runs: with a deadline, and with database errors turned into codes a
+ * Runs every statement of the registry's stores: with a deadline, and with database errors converted to codes that a
  * caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
  */
 export type Database = Sql;
 export const Database: InjectionToken<Database> = Symbol('Database');
 
-/** The tag of a statement, by itself or in a reading. */
+/** The tag of a statement, by itself or within a read. */
 export type Statements = Sql | TransactionSql;
 
-/** For every read of one organization's rows; look-ups only by hash, and writes, go to the Database. */
+/** For every read of one organization's rows; look-ups only by hash, and writes, use the Database. */
 export type Reader = OrganizationReader;
 export const Reader: InjectionToken<Reader> = Symbol('Reader');
 
 const QUERY_DEADLINE_MS = 5_000;
 
-/** The error for the violation of a constraint, by the constraint's name. */
+/** Returns the error for the violation of a constraint, by the constraint's name. */
 export type Refusals = Readonly<Record<string, () => ServiceError>>;
 
 /** @throws ServiceError: a refusal, `invalid_request` for values Postgres cannot store, `unavailable` without Postgres. */

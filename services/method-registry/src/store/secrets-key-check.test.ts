@@ -9,7 +9,7 @@ import type { KeyStore } from './key-store.ts';
 import { registryDatabase } from './registry-database.ts';
 import { SecretsKeyCheck } from './secrets-key-check.ts';
 
-test('waits for a Postgres that goes away between the migrations and the check', async () => {
+test('waits for a Postgres that becomes unavailable between the migrations and the check', async () => {
   const database = registryDatabase('postgres://127.0.0.1:1/none', silentLogger);
   let looks = 0;
   const keys: Partial<KeyStore> = {

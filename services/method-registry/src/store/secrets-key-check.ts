@@ -1,5 +1,5 @@
-// Refuses to start with another SECRETS_KEY than the stored webhook secrets were sealed under: no webhook could be
-// signed, and keys made from then on would need the wrong one.
+// Refuses to start with another SECRETS_KEY than the one that sealed the stored webhook secrets: no webhook could be
+// signed, and later keys would need the wrong one.
 import { SecretBoxError } from '@methods/auth/secret-box';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceDatabase } from '@methods/postgres/service-database';

@@ -1,6 +1,6 @@
 // Sign-ins in registry.sign_ins, sessions in registry.sessions. Both are found only by their digest: the organization
-// follows from the cookie, of which only the SHA-256 comes here. Making one clears away some that have expired, so that
-// neither table grows with the years.
+// follows from the cookie, of which only the SHA-256 is sent here. Creating one removes some expired ones, so that
+// neither table grows forever.
 import { assert } from '@methods/base/assert';
 import type { OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -19,14 +19,14 @@ export interface NewSession {
   readonly doer: Doer;
 }
 
-/** More than one is made by one: a backlog goes away too. */
+/** More than one new row deletes, so that a backlog shrinks too. */
 const SWEPT_MAX = 100;
 
 @injectable()
 export class SessionStore {
   constructor(@inject(Database) private readonly sql: Database) {}
 
-  /** For ten minutes. @throws ServiceError idempotency_conflict when the digest is known. */
+  /** Valid for ten minutes. @throws ServiceError idempotency_conflict when the digest is known. */
   async beginSignIn(signInSha256: Uint8Array, signIn: SignIn): Promise<{ expiresAt: Date }> {
     const [row] = await query(
       this.sql<{ expires_at: Date }[]>`
@@ -46,7 +46,7 @@ export class SessionStore {
     return { expiresAt: row.expires_at };
   }
 
-  /** Once; null when unknown, expired or taken. */
+  /** Returns the sign-in once; null when unknown, expired or taken. */
   async takeSignIn(signInSha256: Uint8Array): Promise<SignIn | null> {
     const [row] = await query(this.sql<
       { state: string; nonce: string; code_verifier: string; return_to: string; live: boolean }[]
@@ -57,7 +57,10 @@ export class SessionStore {
     return { state: row.state, nonce: row.nonce, codeVerifier: row.code_verifier, returnTo: row.return_to };
   }
 
-  /** For seven days. @throws ServiceError not_found without the user, idempotency_conflict when the digest is known. */
+  /**
+   * Valid for seven days. @throws ServiceError not_found without the user, idempotency_conflict when the digest is
+   * known.
+   */
   async create({ orgId, userId, sessionSha256, doer }: NewSession): Promise<{ expiresAt: Date }> {
     const { sql } = this;
     const [row] = await query(
@@ -76,7 +79,7 @@ export class SessionStore {
           ${auditRow(
             sql,
             { doer, action: 'session.create', targetKind: 'session' },
-            // A session has no name but its digest; the log says whose it is.
+            // A session has no name except its digest; the log names its owner.
             { source: 'made', targetId: sql`user_id`, before: sql`null`, after: sql`null` },
           )}
         )
@@ -87,7 +90,7 @@ export class SessionStore {
     return { expiresAt: row.expires_at };
   }
 
-  /** The member of a session, with the current role; null when unknown, expired or ended. */
+  /** Returns the member of a session, with the current role; null when unknown, expired or ended. */
   async resolve(sessionSha256: Uint8Array): Promise<{ member: Member; expiresAt: Date } | null> {
     const { sql } = this;
     const [row] = await query(sql<(MemberRow & { expires_at: Date; seen_lately: boolean })[]>`
@@ -96,13 +99,13 @@ export class SessionStore {
       join registry.users u on u.org_id = s.org_id and u.user_id = s.user_id
       join registry.organizations o on o.org_id = u.org_id
       where s.session_sha256 = ${sessionSha256} and s.ended_at is null and s.expires_at > now()`);
-    // Asked here: as a condition it makes Postgres, without statistics, read all people of the organization.
+    // Checked here: as a condition it makes Postgres, without statistics, read all people of the organization.
     if (row === undefined || row.disabled_at !== null) return null;
     if (!row.seen_lately) await this.noteSight(row);
     return { member: toMember(row), expiresAt: row.expires_at };
   }
 
-  /** A second time it changes nothing. Whose it was; null when unknown. */
+  /** A repeat changes nothing. Returns the session's owner; null when unknown. */
   async end(sessionSha256: Uint8Array, doer: Doer): Promise<{ orgId: OrgId; userId: UserId } | null> {
     const { sql } = this;
     const [row] = await query(sql<{ org_id: OrgId; user_id: UserId }[]>`

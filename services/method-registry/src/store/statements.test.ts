@@ -1,4 +1,5 @@
-// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
+// Runs every statement of this service on a full database and compares the rows and blocks its plan reads with what it
+// returns.
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -32,7 +33,7 @@ import { UserStore } from './user-store.ts';
 import { VersionStore } from './version-store.ts';
 
 const ROWS = statementRows(30_000);
-/** Of each kind of id a number is one. */
+/** Returns the id of each kind for a number. */
 const idOf = <Prefix extends string>(prefix: Prefix, n: number) => `${prefix}${String(n).padStart(26, '0')}` as const;
 const LARGE_ORG = idOf('org_', 1);
 const DOER = { kind: 'user' as const, id: idOf('usr_', 1), ip: '', requestId: '' };

@@ -1,4 +1,4 @@
-// The columns uploads are read by, with the method made of them, and what the rows mean.
+// The columns that uploads are read from, with the methods created from them, and the meaning of the rows.
 import type { OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Upload } from '../upload/upload.ts';
@@ -20,7 +20,7 @@ export type UploadRow = Nullable<MethodRow> & {
   readonly blob_id: string;
 };
 
-/** Uploads `u` with their methods; a `where` follows. */
+/** Selects uploads `u` with their methods; a `where` follows. */
 export function selectUploads(sql: Statements): PendingQuery<Row[]> {
   return sql`
     select u.org_id as upload_org_id, u.upload_id, u.display_name as upload_name, u.file_name, u.content_type,

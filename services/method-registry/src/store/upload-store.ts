@@ -1,5 +1,5 @@
-// Uploads in registry.uploads and upload_parts. Each change is one statement: an upload that is whole has its method
-// and its build, and a counted part follows directly after those before. Their bytes are in the blob store.
+// Uploads in registry.uploads and upload_parts. Each change is one statement: a complete upload has its method and its
+// build, and a counted part directly follows the ones before. The bytes are in the blob store.
 import { assert } from '@methods/base/assert';
 import { newId, newMethodId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -23,16 +23,18 @@ export interface NewUpload {
   readonly doer: Doer;
 }
 
-/** The creation key's upload gets another link, which ends the one before. */
+/** Gives the creation key's upload another link, which ends the previous one. */
 export type LinkRenewal = Pick<NewUpload, 'orgId' | 'idempotencyHash' | 'tokenSha256' | 'doer'>;
 
-/** A part that the blob store keeps already, to be counted from now on. */
+/** A part that the blob store has already, to be counted from now on. */
 export interface ReceivedPart {
-  /** As it was when the part was stored: at another offset, or in another blob, the part is not the next one. */
+  /**
+   * The upload as it was when the part was stored: at another offset, or in another blob, the part is not the next one.
+   */
   readonly upload: Upload;
   readonly partName: string;
   readonly partBytes: number;
-  /** Of the method that the last byte makes. */
+  /** Of the method that the last byte creates. */
   readonly displayName: string;
   readonly doer: Doer;
 }
@@ -43,7 +45,7 @@ export interface AbandonedParts {
   readonly blobId: string;
 }
 
-/** After its end a link may still be renewed, and the upload continues. */
+/** How long after its expiry a link may still be renewed, so that the upload continues. */
 const PATIENCE_MS = 24 * 60 * 60 * 1000;
 
 @injectable()
@@ -53,12 +55,12 @@ export class UploadStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  /** Of any number with one key, one makes the upload. @throws ServiceError not_found, idempotency_conflict. */
+  /** Any number of requests with one key create one upload. @throws ServiceError not_found, idempotency_conflict. */
   async create(upload: NewUpload): Promise<{ upload: Upload; created: boolean }> {
     const { orgId, idempotencyHash, tokenSha256, displayName, fileName, contentType, sizeBytes, doer } = upload;
     const { sql } = this;
     const uploadId = newId('upl');
-    // A concurrent creation with the same key waits here on the request's row, then makes nothing.
+    // A concurrent creation with the same key waits here on the request's row, then creates nothing.
     const made = await query(
       sql`
         with request as (
@@ -97,7 +99,7 @@ export class UploadStore {
     return { upload: known, created: false };
   }
 
-  /** Null where the key made nothing yet. @throws ServiceError idempotency_conflict: the key made a method. */
+  /** Null if the key has created nothing yet. @throws ServiceError idempotency_conflict: the key created a method. */
   async renewLink({ orgId, idempotencyHash, tokenSha256, doer }: LinkRenewal): Promise<Upload | null> {
     const { sql } = this;
     const [request] = await query(
@@ -143,7 +145,7 @@ export class UploadStore {
     return toUpload(row);
   }
 
-  /** Null for unknown, replaced and expired tokens. */
+  /** Returns null for unknown, replaced and expired tokens. */
   async findByToken(tokenSha256: Uint8Array): Promise<Upload | null> {
     const { sql } = this;
     const [row] = await query(sql<UploadRow[]>`
@@ -155,8 +157,8 @@ export class UploadStore {
   }
 
   /**
-   * False, and nothing changed, where the upload is not at the part's place any more, or its link has ended. The part
-   * that makes it whole also makes the method and its build. @throws ServiceError too_large: too many parts.
+   * Returns false, and changes nothing, if the upload is no longer at the part's place, or its link has expired. The
+   * part that completes it also creates the method and its build. @throws ServiceError too_large: too many parts.
    */
   async receive({ upload, partName, partBytes, displayName, doer }: ReceivedPart): Promise<boolean> {
     const { orgId, uploadId, blobId, offsetBytes } = upload;
@@ -198,7 +200,7 @@ export class UploadStore {
     return received.length > 0;
   }
 
-  /** Parts of an upload in order. */
+  /** Returns the parts of an upload in order. */
   async partNames(orgId: OrgId, uploadId: UploadId): Promise<string[]> {
     const rows = await query(
       this.reader.read(
@@ -214,11 +216,14 @@ export class UploadStore {
     return rows.map((row) => row.part_name);
   }
 
-  /** The parts of an upload whose link ran out long ago, which begins again if its key ever renews it; null: none. */
+  /**
+   * Returns the parts of an upload whose link expired long ago, which begins again if its key ever renews it; null:
+   * none.
+   */
   async nextAbandoned(): Promise<AbandonedParts | null> {
     const { sql } = this;
-    // The new blob's name is set in the statement that gives up the old one: a sender that comes back meanwhile begins
-    // at 0, and no part of theirs is removed.
+    // The statement that gives up the old blob also sets the new one's name: a sender that returns meanwhile begins at
+    // 0, and none of its parts is removed.
     const [row] = await query(sql<{ org_id: OrgId; upload_id: UploadId; abandoned_blob_id: string }[]>`
       with next as (
         select org_id, upload_id from registry.uploads
@@ -238,7 +243,7 @@ export class UploadStore {
     return { orgId: row.org_id, uploadId: row.upload_id, blobId: row.abandoned_blob_id };
   }
 
-  /** Once the parts are removed. */
+  /** Called once the parts are removed. */
   async forgetAbandoned({ orgId, uploadId, blobId }: AbandonedParts): Promise<void> {
     await query(this.sql`
       with removed as (
@@ -254,7 +259,7 @@ function noSuchOrganization(): ServiceError {
   return new ServiceError('not_found', 'There is no such organization.');
 }
 
-/** Tokens are random: one that is there already was sent for another upload. */
+/** Tokens are random: an existing one was sent for another upload. */
 function tokenIsTaken(): ServiceError {
   return new ServiceError('invalid_request', 'The token of a link is used once.', {
     findings: [{ path: '/token_sha256', code: 'token_used', message: 'It belongs to another upload.' }],

@@ -1,4 +1,4 @@
-// People in registry.users. Each change is one statement, its audit line included.
+// People in registry.users. Each change is one statement that includes its audit line.
 import type { Role } from '@methods/auth/caller';
 import { assert } from '@methods/base/assert';
 import { newId, type OrgId, type UserId } from '@methods/base/ids';
@@ -12,12 +12,12 @@ import { auditRow } from './audit-store.ts';
 import { type MemberRow, memberColumns, toMember } from './member-rows.ts';
 import { Database, query, Reader } from './registry-database.ts';
 
-/** Where a request came from. */
+/** The origin of a request. */
 export type Origin = Pick<Doer, 'ip' | 'requestId'>;
 
 const DISABLED = 'An admin has ended your access to this organization.';
 
-/** A change of a member by someone of the same organization. */
+/** A change of a member by a person of the same organization. */
 interface MemberChange {
   readonly orgId: OrgId;
   readonly userId: UserId;
@@ -37,11 +37,12 @@ export class UserStore {
   ) {}
 
   /**
-   * The user of (issuer, organization, subject), both made when there are none, brought up to what the issuer says now.
-   * `roleChanged`: the role that others have cached is out of date. @throws ServiceError forbidden for a disabled one.
+   * Returns the user of an issuer, organization and subject, creates both on first use, and updates the user to the
+   * issuer's present claims. `roleChanged`: the role that others have cached is out of date. @throws ServiceError
+   * forbidden for a disabled user.
    */
   async ensure(user: ClaimedUser, origin: Origin): Promise<{ member: Member; roleChanged: boolean }> {
-    // Read first: every sign-in and every new token comes through here, and nearly all find nothing to write.
+    // Reads first: every sign-in and every new token comes through here, and nearly all have nothing to write.
     const known = await this.known(user);
     if (known === null) {
       const made = await this.make(user, origin);
@@ -64,7 +65,7 @@ export class UserStore {
     return row ?? null;
   }
 
-  /** Null when they were made meanwhile. Concurrent first sights of one organization queue on its row. */
+  /** Null when they were created meanwhile. Concurrent first requests of one organization queue on its row. */
   private async make(
     { organization, subject, email, emailVerified, name, role }: ClaimedUser,
     origin: Origin,
@@ -162,7 +163,7 @@ export class UserStore {
     return pageOf(rows.map(toMember), limit, ({ userId }) => userId);
   }
 
-  /** All who have access, in no order; null: the organization has more people than `most`. */
+  /** Returns all who have access, in no order; null: the organization has more people than `most`. */
   async allOf(orgId: OrgId, most: number): Promise<readonly CountedMember[] | null> {
     const rows = await query(
       this.reader.read(
@@ -180,16 +181,16 @@ export class UserStore {
   }
 
   /**
-   * Wins over any role the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
-   * `last_admin` when no one else is an admin.
+   * Takes precedence over any role that the issuer claims from then on. @throws ServiceError not_found; invalid_request
+   * with the finding `last_admin` when no one else is an admin.
    */
   async setRole(change: MemberChange & { readonly role: Role }): Promise<Member> {
     const { orgId, userId, role, doer } = change;
     const { sql } = this;
     // A missing member is refused without a lock, which would be a write.
     await this.find(orgId, userId);
-    // One change of roles in an organization at a time, so that of two admins who demote each other one comes second
-    // and sees that no other is left.
+    // One change of roles in an organization at a time, so that of two admins who demote each other the second sees
+    // that no other is left.
     const changing = sql.begin(async (tx) => {
       await tx`select from registry.organizations where org_id = ${orgId} for no key update`;
       return await tx`
@@ -229,13 +230,13 @@ export class UserStore {
   }
 
   /**
-   * Ends their access for good; a repeat changes nothing. @throws ServiceError not_found; invalid_request with the
+   * Ends their access permanently; a repeat changes nothing. @throws ServiceError not_found; invalid_request with the
    * finding `last_admin` when no one else is an admin.
    */
   async disable({ orgId, userId, doer }: MemberChange): Promise<Member> {
     const { sql } = this;
     await this.find(orgId, userId);
-    // As a change of roles: of two admins who end each other's access, one comes second and stays.
+    // Like a change of roles: of two admins who end each other's access, the second one is refused.
     const disabling = sql.begin(async (tx) => {
       await tx`select from registry.organizations where org_id = ${orgId} for no key update`;
       await tx`
@@ -277,14 +278,14 @@ export class UserStore {
   }
 }
 
-/** Last sights are kept to five minutes. */
+/** The last use is accurate to five minutes. */
 function isUpToDate(row: KnownRow, user: ClaimedUser): boolean {
   const kept = (claimed: string, known: string) => claimed === '' || claimed === known;
   const same = kept(user.email, row.email) && kept(user.name, row.name) && kept(user.role, row.first_role);
   return same && row.seen_lately && isVerified(row, user) === row.email_verified;
 }
 
-/** Some tokens give the address and not whether it is verified: then only the known address stays verified. */
+/** Some tokens have the address and not whether it is verified: then only the known address stays verified. */
 function isVerified(row: KnownRow, { email, emailVerified }: ClaimedUser): boolean {
   if (email === '') return row.email_verified;
   return emailVerified ?? (row.email_verified && email.toLowerCase() === row.email.toLowerCase());

@@ -1,4 +1,4 @@
-// Versions in registry.versions: their exact bytes and their order. Locks in registry.version_locks.
+// Versions in registry.versions: their exact bytes and their order. Locks are in registry.version_locks.
 import { assert } from '@methods/base/assert';
 import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -23,7 +23,7 @@ import { Database, query, Reader, type Statements } from './registry-database.ts
 export interface NewVersion {
   readonly orgId: OrgId;
   readonly methodId: MethodId;
-  /** The version the author started from; null: the method had none. */
+  /** The version that the author started from; null: the method had none. */
   readonly baseVersion: VersionId | null;
   readonly source: MethodSource;
   readonly reason: string;
@@ -42,7 +42,7 @@ export interface VersionLock {
   readonly lock: Uint8Array;
 }
 
-/** The version's columns are all null when the chosen version is not there. */
+/** All columns of the version are null when the chosen version does not exist. */
 type ContentRow = MethodRow & { [Column in Exclude<keyof VersionRow, 'method_id'>]: VersionRow[Column] | null } & {
   readonly source: Buffer | null;
   readonly lock: Buffer | null;
@@ -56,9 +56,9 @@ export class VersionStore {
   ) {}
 
   /**
-   * Saves upon `baseVersion`, which must be current: of any number of saves upon one base, one wins. When the current
-   * version already holds these bytes it is returned with `created: false`, for any base. @throws ServiceError
-   * not_found, or version_conflict with the fact `current_version`, empty where there is none.
+   * Saves on `baseVersion`, which must be current: of any number of saves on one base, one succeeds. When the current
+   * version already has these bytes it is returned with `created: false`, for any base. @throws ServiceError not_found,
+   * or version_conflict with the fact `current_version`, empty if there is none.
    */
   async save(version: NewVersion): Promise<{ version: Version; created: boolean }> {
     const saved = await this.saveUpon(version);
@@ -68,7 +68,7 @@ export class VersionStore {
     throw new ServiceError('version_conflict', undefined, { facts: { current_version: current?.versionId ?? '' } });
   }
 
-  /** One compare-and-set: savers of the same base queue on the method's row, and all but the first find it moved. */
+  /** One compare-and-set: savers on the same base queue on the method's row, and all but the first find it changed. */
   private async saveUpon(version: NewVersion): Promise<Version | null> {
     const { orgId, methodId, baseVersion, source, reason, doer } = version;
     const { sql } = this;

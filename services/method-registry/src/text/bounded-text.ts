@@ -1,8 +1,8 @@
-// Free text from a caller: bounded in code points, and without what Postgres cannot store.
+// Checks free text from a caller: bounded in code points, and without what Postgres cannot store.
 import { ServiceError } from '@methods/errors/service-error';
 
 /**
- * `text` itself. @throws ServiceError invalid_request with one finding, whose code names the limit:
+ * Returns `text` itself. @throws ServiceError invalid_request with one finding, whose code names the limit:
  * `<field>_length` or `<field>_nul`. It never repeats the text.
  */
 export function boundedText(field: string, text: string, { min, max }: { min: number; max: number }): string {

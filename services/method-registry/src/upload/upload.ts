@@ -1,11 +1,11 @@
-// An upload: a recording on its way in, and from its last byte on the method that is made of it.
+// An upload: a recording that is being sent and, from its last byte on, the method created from it.
 import type { OrgId, UploadId } from '@methods/base/ids';
 import type { Method } from '../method/method.ts';
 
 export const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
-/** Larger ones take longer to build, so they never have all places. */
+/** Larger ones take longer to build, so they never use all places. */
 export const LARGE_RECORDING_BYTES = 4 * 1024 * 1024;
-/** The bytes of one message; larger bodies come in several. */
+/** The bytes of one message; larger bodies are sent in several. */
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 export const LINK_MS = 24 * 60 * 60 * 1000;
 
@@ -20,9 +20,9 @@ export interface Upload {
   readonly offsetBytes: number;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Where its parts are kept. */
+  /** Where its parts are stored. */
   readonly blobId: string;
-  /** Null until the last byte is here. */
+  /** Null until the last byte has arrived. */
   readonly method: Method | null;
 }
 

@@ -95,7 +95,7 @@ describe('the sweep of old deliveries', () => {
 
   const idsOf = (deliveries: readonly PlannedDelivery[]) => deliveries.map((delivery) => delivery.deliveryId).sort();
 
-  test('takes what ended longer ago than its organization keeps, with its tries, and leaves the rest', async () => {
+  test('deletes deliveries that ended longer ago than the organization keeps, with their tries, and no others', async () => {
     await ended('org_month', 31);
     await ended('org_year', 366);
     const kept = [await ended('org_month', 29.9), await ended('org_year', 300), await ended('org_unknown', 9_000)];
@@ -155,7 +155,7 @@ describe('the sweep of old deliveries', () => {
     assert.ok((await ids()).length > 1_000, 'the other one is still at it');
   });
 
-  test('goes through more organizations than a page holds, each with its own retention', async () => {
+  test('processes more organizations than a page holds, each with its own retention', async () => {
     await ended('org_year', 300);
     await database.sql`
       insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,

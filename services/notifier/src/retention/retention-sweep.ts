@@ -1,5 +1,5 @@
-// Deletes ended deliveries when their organization's retention is over, a short page at a time. Every replica does so;
-// the others do not find what one has deleted.
+// Deletes ended deliveries when their organization's retention is over, a short page at a time. Every replica does
+// this; others skip what one has deleted.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { RetentionDays } from '@methods/base/retention-days';
@@ -30,7 +30,7 @@ interface Due {
 
 /** One walk over all organizations. */
 interface Walk {
-  /** Null: all have been seen. */
+  /** Null: all have been processed. */
   afterOrgId: string | null;
   /**
    * The organizations up to that one. They take turns, a page each, so that one with millions does not delay others.
@@ -52,7 +52,7 @@ export class RetentionSweep implements Stoppable {
     this.later(this.options.sweepMs * this.options.random());
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no statement is in flight any more. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();
@@ -80,7 +80,7 @@ export class RetentionSweep implements Stoppable {
     }
   }
 
-  /** One page; whether another follows. */
+  /** Processes one page; returns whether another follows. */
   private async step(walk: Walk): Promise<boolean> {
     const { sql } = this.options;
     if (walk.afterOrgId !== null && walk.due.length < ORGANIZATIONS) {
@@ -111,16 +111,18 @@ export class RetentionSweep implements Stoppable {
 }
 
 /**
- * Deliveries whose time is over: they hold questions and results, and are deleted when their runs are. Found by
- * organization, so that rows which another one keeps for years are never read.
+ * Deliveries past their retention: they hold questions and results, and are deleted when their runs are. They are found
+ * by organization, so that rows that another one keeps for years are never read.
  */
 interface OrganizationWithEnded {
   readonly orgId: OrgId;
-  /** Since the end of the first of its deliveries to end. */
+  /** Days since the end of the delivery that ended first. */
   readonly oldestDays: number;
 }
 
-/** The next organizations with ended deliveries, in the order of their ids. Costs one look into the index for each. */
+/**
+ * Returns the next organizations with ended deliveries, in the order of their ids. Costs one index look-up for each.
+ */
 export async function organizationsWithEnded(
   sql: Sql,
   afterOrgId: string,
@@ -141,7 +143,7 @@ export async function organizationsWithEnded(
 }
 
 /**
- * Deletes the organization's deliveries that ended that long ago, oldest first, with their tries; returns how many.
+ * Deletes the organization's deliveries that ended this long ago, oldest first, with their tries; returns their number.
  * Rows that another node deletes are skipped.
  */
 export async function deleteEnded(sql: Sql, orgId: OrgId, keptDays: number, limit: number): Promise<number> {
@@ -149,8 +151,8 @@ export async function deleteEnded(sql: Sql, orgId: OrgId, keptDays: number, limi
 }
 
 export function deletion(sql: Sql, orgId: OrgId, keptDays: number, limit: number) {
-  // The statement's time and not the clock's: an index is searched by what stays the same throughout. By place and not by
-  // key: the rows are locked, so they stay there, and no plan reads the table for them.
+  // The statement's time, not the clock's: an index is searched only by values that stay the same. By row position, not
+  // by key: the rows are locked, so they keep it, and no plan reads the table for them.
   return sql`
     delete from notifier.deliveries where org_id = ${orgId} and ctid = any(array(
       select ctid from notifier.deliveries

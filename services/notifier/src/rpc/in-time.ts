@@ -1,4 +1,4 @@
-// The end of every call of this service: without Postgres the caller gets `unavailable`, and in time.
+// Ends every call of this service in time: without Postgres the caller gets `unavailable`.
 
 import { storageFault } from '@methods/postgres/database-fault';
 import { withDeadline } from '@methods/postgres/deadline';

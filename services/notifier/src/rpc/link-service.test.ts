@@ -99,7 +99,7 @@ test('the end of a question ends all its links, and those of no other', async ()
   assert.equal((await client.useLink(more)).link?.usedAtMs, 0, 'an ended link is not used');
 });
 
-test('a link expires at the deadline of its question, without one after seven days', async () => {
+test('a link expires at the deadline of its question, or after seven days without one', async () => {
   assert.equal(linkExpiresAtMs(1_000, 400), 1_000);
   assert.equal(linkExpiresAtMs(0, 400), 400 + 7 * DAY_MS);
   const link = await stored({ expiresAtMs: Date.now() - 1 });
@@ -110,7 +110,7 @@ test('a link expires at the deadline of its question, without one after seven da
   assert.equal(await stateOf(link), LinkState.OPEN, 'a late repeat does not shorten it');
 });
 
-test('the link of a member without access has ended; one of a chat has no member', async (t) => {
+test('the link of a member without access has ended; the link of a chat has no member', async (t) => {
   const asked: string[] = [];
   access = async (_, userId) => {
     asked.push(userId);
@@ -124,7 +124,7 @@ test('the link of a member without access has ended; one of a chat has no member
   assert.deepEqual(asked, [mail.userId]);
 });
 
-test('links that expired a month ago are deleted as others are made', async () => {
+test('links that expired a month ago are deleted as others are created', async () => {
   const old = await stored({ expiresAtMs: Date.now() - 31 * DAY_MS });
   const lately = await stored({ expiresAtMs: Date.now() - 29 * DAY_MS });
   assert.equal(await stateOf(lately), LinkState.EXPIRED);

@@ -1,4 +1,4 @@
-// OpenLink and UseLink: what an answer link opens, for the page that shows its question.
+// OpenLink and UseLink: return what an answer link opens, for the page that shows its question, and mark it as used.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -12,7 +12,7 @@ import { inTime } from './in-time.ts';
 export interface LinkServiceParts {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** Whether the member may still answer. Rejects with unavailable when that cannot be known now. */
+  /** Reports whether the member may still answer. Rejects with unavailable when that cannot be determined now. */
   readonly hasAccess: (orgId: OrgId, userId: UserId) => Promise<boolean>;
 }
 

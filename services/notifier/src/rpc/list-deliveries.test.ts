@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => database[Symbol.asyncDispose]());
 
-test('a page ends where its answers fill a message, and the next one continues', async () => {
+test('a page ends when its answers fill a message, and the next one continues', async () => {
   const orgId = newId('org');
   const stored = Array.from({ length: 200 }, () => planned({ orgId }));
   await storeDeliveries(database.sql, stored);

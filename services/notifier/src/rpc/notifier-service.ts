@@ -1,5 +1,5 @@
-// The RPCs of deliveries: an organization's deliveries, newest first, a page at a time, one of them, and one more try
-// of ended ones with the same ids and bodies.
+// The RPCs of deliveries: list an organization's deliveries, newest first, in pages, return one of them, and try ended
+// ones once more with the same ids and bodies.
 
 import { type DeliveryId, isId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -95,7 +95,7 @@ function deliveryMessage(record: DeliveryRecord): DeliveryRecord & { tries: Deli
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
-/** Of what receivers answered, in one page: a message has 4 MiB, and a page may be shorter than its limit. */
+/** For the answers of receivers in one page: a message has 4 MiB, and a page may be shorter than its limit. */
 const PAGE_CHARACTERS_MAX = 600_000;
 
 /**
@@ -105,7 +105,7 @@ export async function listDeliveriesRpc(reader: OrganizationReader, request: Lis
   const filter = deliveryFilter(request);
   if (request.limit > LIMIT_MAX) throw new ServiceError('invalid_request', `At most ${LIMIT_MAX} deliveries a page.`);
   const limit = request.limit === 0 ? LIMIT_DEFAULT : request.limit;
-  // One more than asked shows whether there is another page.
+  // One more than requested shows whether there is another page.
   const found = await listDeliveries(reader, { ...filter, limit: limit + 1 });
   const page = found.slice(0, Math.min(limit, fitting(found)));
   const nextCursor = found.length > page.length ? (page.at(-1)?.deliveryId ?? '') : '';
@@ -118,7 +118,7 @@ async function getDeliveryRpc(reader: OrganizationReader, request: GetDeliveryRe
   return { delivery: deliveryMessage(record) };
 }
 
-/** How many of them fit into a page; at least one. */
+/** Returns how many of them fit into a page; at least one. */
 function fitting(found: readonly DeliveryRecord[]): number {
   let characters = 0;
   const beyond = found.findIndex(({ url, tries }) => {
@@ -136,10 +136,10 @@ interface ResendDeliveryParts {
   readonly onDue: () => void;
 }
 
-/** Sent again by one call. */
+/** Deliveries that one call sends again. */
 const RESENT_MAX = 200;
 
-/** A delivery that has not ended is on its way and is returned unchanged. */
+/** A delivery that has not ended is still being sent and is returned unchanged. */
 async function resendDeliveryRpc({ sql, reader, onDue }: ResendDeliveryParts, request: ResendDeliveryRequest) {
   const orgId = organizationOf(request.orgId);
   const deliveryId = deliveryIdOf(request.deliveryId);
@@ -150,7 +150,7 @@ async function resendDeliveryRpc({ sql, reader, onDue }: ResendDeliveryParts, re
   return { delivery: deliveryMessage(record) };
 }
 
-/** By ids, of which unknown ones are passed over, or a page of those that a filter finds. */
+/** By ids, of which unknown ones are skipped, or a page of those that a filter finds. */
 async function resendDeliveriesRpc(parts: ResendDeliveryParts, request: ResendDeliveriesRequest) {
   const filter = deliveryFilter(request);
   const { orgId, status } = filter;

@@ -1,10 +1,10 @@
-// Rows of notifier.answer_links. A link is found by the hash of its token: its organization follows from it, as that of
-// a session does from its cookie.
+// Rows of notifier.answer_links. A link is found by the hash of its token, from which its organization follows, like
+// that of a session from its cookie.
 import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { AnswerLink, NewLink } from '../answer-link/answer-link.ts';
 
-/** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
+/** Postgres's number of the type: without it the driver takes an array of buffers for one buffer. */
 const BYTEA = 17;
 
 interface LinkRow {
@@ -18,12 +18,12 @@ interface LinkRow {
   readonly ended_at_ms: number;
 }
 
-/** For this long after its end a link's page still says what became of its question. */
+/** For this long after its end a link's page still shows the outcome of its question. */
 const KEPT_DAYS = 30;
-/** More than one is made by one: a backlog goes away too. */
+/** More than one new row deletes, so that a backlog shrinks too. */
 const SWEPT_MAX = 100;
 
-/** A known link is open until the later of both times. Makes room: some that ended long ago are deleted. */
+/** A known link stays open until the later of both times. Also deletes some links that ended long ago. */
 export async function storeLinks(sql: Sql | TransactionSql, links: readonly NewLink[]): Promise<void> {
   if (links.length === 0) return;
   const tokens = links.map(({ tokenSha256 }) => tokenSha256);
@@ -53,9 +53,9 @@ export async function findLink(sql: Sql, tokenSha256: Uint8Array): Promise<Answe
   return row === undefined ? null : toLink(row);
 }
 
-/** The link after it; null for an unknown one. */
+/** Returns the link after its use; null for an unknown one. */
 export async function useLink(sql: Sql, tokenSha256: Uint8Array): Promise<AnswerLink | null> {
-  // Not as two conditions: without statistics Postgres reads the index of all open links then.
+  // A single condition: with two, Postgres without statistics reads the index of all open links.
   await sql`
     update notifier.answer_links set used_at = now()
     where token_sha256 = ${tokenSha256} and coalesce(used_at, ended_at) is null`;

@@ -1,5 +1,5 @@
-// The rows a claim reads, by the server's count: never the backlog of a full host, an organization's other hosts, or
-// deliveries for later.
+// The rows that a claim reads, by the server's count: never the backlog of a full host, an organization's other hosts,
+// or deliveries for later.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId, type OrgId } from '@methods/base/ids';
@@ -60,19 +60,19 @@ async function claimedOf(orgId: OrgId, fields: Partial<ClaimRequest>): Promise<n
   return claimed.filter((each) => each.orgId === orgId).length;
 }
 
-test('300,000 due deliveries of a full host, 5,000 due hosts and 20,000 rows for later are not walked over', async () => {
+test('300,000 due deliveries of a full host, 5,000 due hosts and 20,000 rows for later are not read', async () => {
   const one = { busy: [FULL], limit: 1 };
   const counts = [await rowsOfClaim(one), await rowsOfClaim(one), await rowsOfClaim({ ...one, limit: 8 })];
   assert.ok(Math.max(...counts) < 150, counts.join());
 });
 
-test('an organization with one delivery gets it claimed beside 300,000 of one host and 5,000 hosts, oldest though they are', async () => {
+test('an organization with one delivery gets it claimed beside 300,000 of one host and 5,000 older hosts', async () => {
   await storeDeliveries(database.sql, [planned({ orgId: small, host: 'small' })]);
   const busy = [FULL];
   assert.equal(await claimedOf(small, { busy, limit: 3 }), 1);
 });
 
-test('hosts of one organization take turns, and it is through with 5,000 of them in as many claims as they need', async () => {
+test('hosts of one organization take turns, and 5,000 of them are done in as many claims as they need', async () => {
   const busy = [{ ...FULL, sends: 0 }];
   let hosts = 0;
   for (let claims = 0; claims < 100; claims++) {

@@ -1,4 +1,4 @@
-// Claims due deliveries for this node, and puts ended ones back in line. Any number of nodes may ask at once; none
+// Claims due deliveries for this node, and puts ended ones back in line. Any number of nodes may ask at once, and none
 // waits for another.
 import type { DeliveryId, OrgId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
@@ -7,18 +7,18 @@ import { type ClaimRequest, type ClaimRow, claimStatement } from './claim-statem
 
 export interface ClaimReply {
   readonly claimed: readonly ClaimedDelivery[];
-  /** Whether due deliveries that this node has room for were seen and not got: another node took them just now. */
+  /** Whether due deliveries for which this node has room were seen and another node took them. */
   readonly contended: boolean;
-  /** Whether more may be due, and this claim has come nearer to it. */
+  /** Whether more may be due that this claim has come nearer to. */
   readonly more: boolean;
-  /** Until the next delivery may fall due, within a minute; null when none does. */
+  /** The time until the next delivery may be due, within a minute; null when none is. */
   readonly nextDueMs: number | null;
 }
 
 /**
- * Organizations take turns, and so do the hosts of one: the one that has sent least goes first. A run's first tries go
- * to each target in the order of seq: an untried delivery waits while an earlier one of its run is untried there. Later tries wait for
- * nothing.
+ * Organizations take turns, and so do the hosts of one: the one that has sent least goes first. First tries of a run go
+ * to each target in the order of seq: an untried delivery waits while an earlier one of its run is untried there. Later
+ * tries wait for nothing.
  */
 export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<ClaimReply> {
   const rows = await claimStatement(sql, request);
@@ -57,8 +57,8 @@ function toClaimed(row: ClaimRow, deliveryId: DeliveryId, claim: string): Claime
 // Puts ended deliveries back in line for one more try.
 
 /**
- * Those that are still pending are on their way anyway and stay as they are. Nothing happens to foreign ones. Returns
- * those that are on their way now.
+ * Pending deliveries are being sent anyway and are not changed; neither are those of other organizations. Returns those
+ * that are being sent now.
  */
 export async function resendDeliveries(
   sql: Sql,

@@ -1,18 +1,18 @@
-// The statement behind a claim. It goes from what is due down: organizations whose turn it is, of each its hosts whose
-// turn it is, of each host its first deliveries. Each step reads as much as may be sent and what is full, so neither a
-// backlog of others nor what waits for later is ever walked over.
+// The statement behind a claim. It goes down from what is due: the organizations whose turn it is, of each the hosts
+// whose turn it is, and of each host its first deliveries. Each step reads only what may be sent and what is full, so
+// it never reads the backlog of others or deliveries for later.
 import type { DeliveryId, EndpointId, KeyId, OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { DeliveryKind, EndStatus } from '../delivery/delivery.ts';
 
-/** Organizations a claim looks at. More are due: the next claim begins with them. */
+/** Organizations that a claim looks at. If more are due, the next claim begins with them. */
 const ORGANIZATIONS_SEEN_MAX = 64;
 
-/** The sends a node may still make. */
+/** The number of sends that a node may still make. */
 export interface Room {
-  /** Organizations with sends under way on this node. */
+  /** Organizations with sends in flight on this node. */
   readonly busy: readonly BusyOrganization[];
-  /** Of any other organization. */
+  /** For any other organization. */
   readonly idle: { readonly sends: number; readonly bytes: number; readonly hostSends: number };
 }
 
@@ -22,23 +22,23 @@ export interface BusyOrganization {
   /** Further sends, and bytes of bodies; 0 or less: its share is full. */
   readonly sends: number;
   readonly bytes: number;
-  /** Further sends to hosts that have some under way; 0 or less: the host is full. */
+  /** Further sends to hosts that have some in flight; 0 or less: the host is full. */
   readonly hosts: ReadonlyMap<string, number>;
 }
 
 export interface ClaimRequest extends Room {
   /** New and random at each call. */
   readonly claim: string;
-  /** After this the deliveries are due again, for any live node. */
+  /** After this time the deliveries are due again, for any live node. */
   readonly claimMs: number;
   readonly limit: number;
-  /** Of the bodies together; a claim of one delivery may be larger. */
+  /** For all bodies together; a claim of one delivery may be larger. */
   readonly bytes: number;
 }
 
 export interface ClaimRow {
   readonly org_id: OrgId;
-  /** Null in the one row of a claim that got nothing. */
+  /** Null in the only row of a claim that got nothing. */
   readonly delivery_id: DeliveryId | null;
   readonly run_id: RunId;
   readonly seq: number | string;
@@ -52,7 +52,7 @@ export interface ClaimRow {
   readonly tries: number;
   readonly resent_from: EndStatus | null;
   readonly chosen_count: number;
-  /** Deliveries that wait for another from now on, and hosts that are due later or never. */
+  /** Deliveries that now wait for another one, and hosts that are due later or never. */
   readonly settled_count: number;
   /** Whether more may be due; null: no organization was. */
   readonly due_left: boolean | null;
@@ -60,15 +60,15 @@ export interface ClaimRow {
 }
 
 /**
- * An organization or host that had a turn goes to the back: its turn is set to the first delivery that is left, or to
- * now when that is due already. A turn that another statement has changed since the snapshot stays as it is; early is
- * harmless.
+ * An organization or host that had a turn goes to the back: its turn is set to the first remaining delivery, or to now
+ * when that is due already. A turn that another statement has changed since the snapshot is not changed; an early turn
+ * is harmless.
  *
- * `is true` hides a condition from the planner: a row whose key is known is found by it, and not through an index of what
- * is due.
+ * `is true` hides a condition from the planner: a row whose key is known is found by it, and not through an index of
+ * what is due.
  *
- * The commit of a claim waits for the disk: one that is lost when Postgres dies would send the webhook a second time. A
- * claim that got nothing has moved turns only; a full host leads to many of those.
+ * The commit of a claim waits for the disk: a claim lost when Postgres dies would send the webhook a second time. A
+ * claim that got nothing has only moved turns, and a full host causes many of those.
  */
 export function claimStatement(sql: Sql, request: ClaimRequest) {
   const { claim, claimMs, limit, bytes, busy, idle } = request;

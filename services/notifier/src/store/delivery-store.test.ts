@@ -81,7 +81,7 @@ test('two nodes that store and claim at once neither deadlock nor share a delive
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('first tries of a run go in the order of seq; a later one waits for the first try of the one before, not for its success', async () => {
+test('first tries of a run follow the order of seq; a later one waits for the first try of the one before, not for its success', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
   await storeDeliveries(database.sql, [
@@ -98,7 +98,7 @@ test('first tries of a run go in the order of seq; a later one waits for the fir
   assert.equal(second?.seq, 5);
 });
 
-test('the targets of a run wait for themselves only: what a dead chat has not taken delays no webhook', async () => {
+test('targets of a run wait only for themselves: a dead chat delays no webhook', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
   const chat = { ...run, url: '', kind: 'slack' as const, endpointId: newId('ep'), host: 'chat' };
@@ -122,7 +122,7 @@ test('the targets of a run wait for themselves only: what a dead chat has not ta
   );
 });
 
-test('one that a process of the release before made wait for another target is released with its run', async () => {
+test('a delivery that the previous release made wait for another target is released with its run', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
   await storeDeliveries(database.sql, [
@@ -179,7 +179,7 @@ test('a page is filtered by status, kind, endpoint and run, each and together', 
   );
 });
 
-test('a delivery put back untried still goes before the later ones', async () => {
+test('a delivery put back untried still precedes the later ones', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
   await storeDeliveries(database.sql, [planned({ ...run, seq: 1 }), planned({ ...run, seq: 2 })]);
@@ -194,7 +194,7 @@ test('a delivery put back untried still goes before the later ones', async () =>
   );
 });
 
-test('a lapsed claim falls due again, and the late result of the first node is refused', async () => {
+test('an expired claim is due again, and the late result of the first node is refused', async () => {
   await freshTables();
   await storeDeliveries(database.sql, [planned()]);
   const [dead] = await claim({ claimMs: 0 });
@@ -219,7 +219,7 @@ test('the next due time is returned as a wait', async () => {
   assert.ok(nextDueMs !== null && nextDueMs > 20_000 && nextDueMs <= 59_000, String(nextDueMs));
 });
 
-test('tries are kept with all that is known of them', async () => {
+test('tries are stored with all their fields', async () => {
   await freshTables();
   const delivery = planned();
   await storeDeliveries(database.sql, [delivery]);
@@ -234,7 +234,7 @@ test('tries are kept with all that is known of them', async () => {
   assert.equal(record?.createdAtMs, delivery.createdAtMs);
 });
 
-test('only an ended delivery is sent again, with one try counted on top', async () => {
+test('only an ended delivery is sent again, with one more try', async () => {
   await freshTables();
   const delivery = planned();
   await storeDeliveries(database.sql, [delivery]);
@@ -279,7 +279,7 @@ test('an organization lists its own deliveries, newest first, a page at a time, 
   );
 });
 
-test('a run’s deliveries are found without a walk over the organization’s, and of many tries the last ones', async () => {
+test('a run’s deliveries are found without reading the organization’s, and of many tries the last ones', async () => {
   await freshTables();
   const { sql } = database;
   const delivery = planned();
@@ -308,7 +308,7 @@ test('a run’s deliveries are found without a walk over the organization’s, a
   );
 });
 
-test('the commit of a claim waits for the disk, that of one that got nothing does not', async () => {
+test('the commit of a claim waits for the disk, the commit of a claim that got nothing does not', async () => {
   await freshTables();
   await storeDeliveries(database.sql, [planned()]);
   const claim = () =>

@@ -23,13 +23,13 @@ export interface DeliveryFilter {
 export interface ListRequest extends DeliveryFilter {
   readonly orgId: OrgId;
   readonly limit: number;
-  /** The page after this delivery; null for the first. */
+  /** The page after this delivery; null for the first page. */
   readonly after: string | null;
 }
 
-/** Tries read of one delivery: the automatic ones and the latest sent by hand, of which there may be any number. */
+/** Tries read of one delivery: the automatic ones and the latest ones sent by hand, which are unbounded. */
 const TRIES_SHOWN_MAX = 20;
-/** In a page, whose deliveries are many. */
+/** In a page, which has many deliveries. */
 const LISTED_TRIES_MAX = 6;
 
 export function listDeliveries(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryRecord[]> {
@@ -47,7 +47,7 @@ export function pageStatement(sql: TransactionSql, request: ListRequest) {
     order by delivery_id desc limit ${limit}`;
 }
 
-/** Of a page, without reading more of its deliveries. */
+/** The ids of a page, without reading more of its deliveries. */
 export function listDeliveryIds(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryId[]> {
   return reader.read(request.orgId, async (sql) => {
     const rows = await pageStatement(sql, request);
@@ -69,8 +69,8 @@ export function getDelivery(
 }
 
 /**
- * The rows that a page is taken from. Each filter has an index that ends with the delivery's id: of every status, and of
- * every kind, a page is read, and the newest of them are the page.
+ * Returns the rows from which a page is taken. Each filter has an index that ends with the delivery's id: a page of
+ * every status and kind is read, and the newest of them form the page.
  */
 function listed(sql: TransactionSql, request: ListRequest) {
   const { runId, endpointId, status, kind } = request;
@@ -104,7 +104,7 @@ function union(sql: TransactionSql, parts: readonly ReturnType<typeof part>[]) {
   return sql`(${all}) listed`;
 }
 
-/** `offset 0` keeps the planner from walking over the whole organization in the order of the page. */
+/** `offset 0` keeps the planner from reading the whole organization in the order of the page. */
 function ofRun(sql: TransactionSql, { orgId, endpointId, status, kind }: ListRequest, runId: RunId) {
   return sql`(
     select ${columns(sql)} from notifier.deliveries

@@ -1,4 +1,5 @@
-// Which questions people are asked by mail, and which of them are closed: none of those is mailed or answered by a link.
+// Tracks which questions people are asked by mail, and which of them are closed: those are neither mailed nor answered
+// by a link.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 
@@ -7,16 +8,16 @@ export interface QuestionChange {
   readonly runId: RunId;
   readonly questionId: QuestionId;
   readonly isClosed: boolean;
-  /** Only an open question of these is mailed; a closed one may come before it was known. */
+  /** Only open questions for the team are mailed; a closed one may arrive before it was known. */
   readonly isForTeam: boolean;
 }
 
-/** Longer than a bus brings an event again. */
+/** Longer than a bus redelivers an event. */
 const KEPT_DAYS = 30;
-/** More than one is made by one: a backlog goes away too. */
+/** More than one new row deletes, so that a backlog shrinks too. */
 const SWEPT_MAX = 100;
 
-/** In one transaction with what the questions lead to. */
+/** In one transaction with the consequences of the questions. */
 export async function recordQuestions(sql: Sql | TransactionSql, changes: readonly QuestionChange[]): Promise<void> {
   const open = changes.filter(({ isClosed }) => !isClosed);
   const closed = changes.filter(({ isClosed }) => isClosed);

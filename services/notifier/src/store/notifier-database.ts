@@ -1,4 +1,4 @@
-// The notifier's database: its schema, and plans fit for tables that fill up.
+// The notifier's database: its schema, and plans that suit growing tables.
 import type { Logger } from '@methods/logging/logger';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 
@@ -6,8 +6,8 @@ const CONNECTIONS_MAX = 6;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * Every statement here reads a few rows through an index. A planner that guesses how many, on a table that filled up a
- * moment ago, reads it whole; and a plan made while the tables were empty is kept: ours are cheap to make again.
+ * Every statement here reads a few rows through an index. On a table that grew a moment ago, a planner that guesses
+ * reads all of it; and a plan made while the tables were empty is kept. Ours are cheap to plan again.
  */
 const PLANNER = {
   plan_cache_mode: 'force_custom_plan',

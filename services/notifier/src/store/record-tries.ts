@@ -1,5 +1,5 @@
-// Writes the outcomes of tries. A result counts only under the claim it was made with: when a claim has lapsed and
-// another node has tried since, the delivery is that node's to record.
+// Writes the outcomes of tries. A result counts only under the claim of its try: when the claim has expired and another
+// node has tried since, that node records the delivery.
 import type { DeliveryId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
@@ -12,7 +12,7 @@ export interface TryRecord {
   readonly result: DeliveryTry | null;
 }
 
-/** One statement for all; returns the ids of the deliveries whose claim still held. */
+/** Writes all in one statement; returns the ids of the deliveries whose claim was still valid. */
 export async function recordTries(sql: Sql, records: readonly TryRecord[]): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
   const kept = await sql<{ delivery_id: DeliveryId }[]>`

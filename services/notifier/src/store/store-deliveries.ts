@@ -1,17 +1,17 @@
-// Stores received events as deliveries. One statement a batch, so that a batch is stored whole or not at all.
+// Stores received events as deliveries, in one statement for each batch, so that a batch is stored whole or not at all.
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import { MAIL_TRIES_BEFORE, type PlannedDelivery } from '../delivery/delivery.ts';
 
-/** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
+/** Postgres's number of the type: without it the driver takes an array of buffers for one buffer. */
 const BYTEA = 17;
 
 /**
- * Stores new deliveries and ignores a known (run, seq, URL or endpoint), since events may be repeated. When this returns, the whole
- * batch is durable. Returns how many were new.
+ * Stores new deliveries and ignores a known (run, seq, URL or endpoint), since events may be repeated. When this
+ * returns, the whole batch is durable. Returns the number of new ones.
  */
 export async function storeDeliveries(sql: Sql | TransactionSql, planned: readonly PlannedDelivery[]): Promise<number> {
   if (planned.length === 0) return 0;
-  // Two nodes that are handed the same events lock them in the same order.
+  // Two nodes that get the same events lock them in the same order.
   const rows = [...planned].sort(byRunAndSeq);
   const stored = await sql`
     insert into notifier.deliveries

@@ -1,5 +1,5 @@
-// Stores what a batch of run events leads to, whole or not at all (deliveries, and which questions are open), and says
-// which events have been stored.
+// Stores the consequences of a batch of run events, whole or not at all (deliveries, and which questions are open), and
+// reports which events have been stored.
 
 import type { OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
@@ -15,7 +15,7 @@ export interface PlannedEvent {
   readonly question: QuestionChange | null;
 }
 
-/** Durable when it resolves. What is known already stays as it is. */
+/** Durable when it resolves. What is known already is not changed. */
 export async function storeEvents(sql: Sql, events: readonly PlannedEvent[]): Promise<void> {
   const deliveries = events.flatMap((event) => event.deliveries);
   const questions = events.flatMap(({ question }) => question ?? []);
@@ -40,7 +40,7 @@ export interface EventKey {
   readonly seq: number;
 }
 
-/** Their names. */
+/** Returns their names. */
 export async function storedEvents(sql: Sql, events: readonly EventKey[]): Promise<Set<string>> {
   if (events.length === 0) return new Set();
   const rows = await sql<{ org_id: OrgId; run_id: RunId; seq: string }[]>`

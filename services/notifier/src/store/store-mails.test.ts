@@ -61,13 +61,13 @@ test('a person’s mails beyond 20 become one at the end of the hour, with at mo
   assert.ok(digest?.later);
   assert.equal(others.length, 0);
   assert.equal((await digestParts(database.sql, orgId, digest.delivery_id)).length, 51);
-  // An hour later they get single ones again.
+  // An hour later they get single mails again.
   await database.sql`update notifier.mail_counts set since = since - interval '1 hour' where org_id = ${orgId}`;
   const stored = await storeMails(database.sql, announced(orgId, 999), [mail(orgId, 'ada@example.com')], Date.now());
   assert.deepEqual(stored, { single: 1, gathered: 0 });
 });
 
-test('what is gathered after a digest went out is in the next one', async () => {
+test('what is collected after a digest was sent is in the next one', async () => {
   const orgId = newId('org');
   await storeMany(orgId, 'ada@example.com', MAILS_AN_HOUR.recipient + 1);
   await database.sql`
@@ -79,7 +79,7 @@ test('what is gathered after a digest went out is in the next one', async () => 
   for (const { delivery_id: id } of digests) assert.equal((await digestParts(database.sql, orgId, id)).length, 1);
 });
 
-test('an organization’s flood gathers the mails of all its people, and none of another organization', async () => {
+test('an organization’s flood combines the mails of all its people, and none of another organization', async () => {
   const [orgId, other] = [newId('org'), newId('org')];
   await database.sql`
     insert into notifier.mail_counts (org_id, recipient, mails) values (${orgId}, '', ${MAILS_AN_HOUR.organization})`;
@@ -89,7 +89,7 @@ test('an organization’s flood gathers the mails of all its people, and none of
   assert.deepEqual(await storeMails(database.sql, announced(other), theirs, Date.now()), { single: 1, gathered: 0 });
 });
 
-test('an announcement that is repeated stores no mail and counts none a second time', async () => {
+test('a repeated announcement stores no mail and counts none a second time', async () => {
   const orgId = newId('org');
   const one = announced(orgId);
   const mails = [mail(orgId, 'ada@example.com'), mail(orgId, 'ben@example.com')];
@@ -102,7 +102,7 @@ test('an announcement that is repeated stores no mail and counts none a second t
   assert.equal(count?.mails, 2);
 });
 
-test('announcements side by side, each for the same people in another order, all end', async () => {
+test('concurrent announcements for the same people in different orders all complete', async () => {
   const orgId = newId('org');
   const people = ['ada@example.com', 'ben@example.com', 'cleo@example.com'];
   await Promise.all(

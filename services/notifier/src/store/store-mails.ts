@@ -1,5 +1,5 @@
 // Stores the mails of a question, with their links, in one transaction. A person who has got many in the last hour, or
-// whose organization has sent many, gets one mail of several questions at the end of that hour; nothing is dropped.
+// whose organization has sent many, gets one mail of several questions at the end of that hour; none is lost.
 import { type DeliveryId, newId, type OrgId } from '@methods/base/ids';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { ClaimedDelivery, PlannedDelivery } from '../delivery/delivery.ts';
@@ -9,12 +9,12 @@ import { storeLinks } from './answer-links.ts';
 import { closedQuestions } from './mailed-questions.ts';
 import { storeDeliveries } from './store-deliveries.ts';
 
-/** Mails to one person in an hour, and of one organization. */
+/** Mails to one person in an hour, and from one organization. */
 export const MAILS_AN_HOUR = { recipient: 20, organization: 2_000 };
-/** Questions that a mail of several shows, and one more, which says that there are further ones. */
+/** Questions that a mail of several shows, and one more, which shows that there are further ones. */
 const DIGEST_PARTS_MAX = 51;
 const HOUR_S = 3_600;
-/** Counts of the last hour are all that is needed. More than one is made by one: a backlog goes away too. */
+/** Only counts of the last hour are needed. More than one new row deletes, so that a backlog shrinks too. */
 const SWEPT_MAX = 100;
 
 interface Count {
@@ -23,7 +23,7 @@ interface Count {
   readonly leftMs: number;
 }
 
-/** Null: the question is closed. Mails that are stored already are left as they are. */
+/** Null: the question is closed. Mails that are stored already are not changed. */
 export function storeMails(
   sql: Sql,
   announced: ClaimedDelivery,
@@ -77,7 +77,7 @@ async function countMails(
   orgId: OrgId,
   mails: readonly RecipientMail[],
 ): Promise<ReadonlyMap<string, Count>> {
-  // The organization's row has no recipient, and comes first: concurrent calls take the rows in one order.
+  // The organization's row has no recipient and comes first, so that concurrent calls lock the rows in one order.
   const names = ['', ...mails.map(({ recipient }) => recipient).sort()];
   const rows = await tx<{ recipient: string; mails: number; left_ms: number }[]>`
     with swept as (
@@ -101,7 +101,7 @@ async function countMails(
   return new Map(rows.map((row) => [row.recipient, { isFull: isFull(row.mails), leftMs: Math.max(0, row.left_ms) }]));
 }
 
-/** Adds the question to each recipient's next mail of several questions, which is made where none waits. */
+/** Adds the question to each recipient's next mail of several questions, and creates it if none waits. */
 async function gather(
   tx: TransactionSql,
   announced: ClaimedDelivery,
@@ -137,7 +137,7 @@ async function gather(
     on conflict (org_id, delivery_id, run_id, seq) do nothing`;
 }
 
-/** One that is being sent has been read. */
+/** A mail that is being sent has already been read. */
 async function waitingDigests(
   tx: TransactionSql,
   orgId: OrgId,
@@ -156,7 +156,7 @@ async function waitingDigests(
   return new Map(rows.map((row) => [row.recipient, row.delivery_id]));
 }
 
-/** The questions of a mail; one more than it shows where there are further ones. */
+/** The questions of a mail; one more than it shows if there are further ones. */
 export async function digestParts(sql: Sql, orgId: OrgId, deliveryId: DeliveryId): Promise<string[]> {
   const rows = await sql<{ part: string }[]>`
     select part from notifier.mail_digests where org_id = ${orgId} and delivery_id = ${deliveryId}

@@ -1,4 +1,4 @@
-// Nodes that store, claim and record at the same moment: no turn comes later than what waits behind it.
+// Nodes that store, claim and record at the same time: no turn comes later than the deliveries that wait for it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId, type OrgId } from '@methods/base/ids';

@@ -1,15 +1,15 @@
-// One statement for many items. A value that Postgres refuses is found by halving, so that only its item fails, and not
-// its whole batch again and again.
+// Writes many items in one statement. A value that Postgres refuses is found by halving, so that only its item fails,
+// and not its whole batch repeatedly.
 import { sqlState } from '@methods/postgres/database-fault';
 
-/** Values, constraints and limits: the same statement fails the same way next time. */
+/** Values, constraints and limits: the same statement would fail again. */
 const REFUSED = /^(22|23|54)/;
 
 export function isRefused(error: unknown): boolean {
   return REFUSED.test(sqlState(error) ?? '');
 }
 
-/** Rejects with any other fault; some items may be written by then. */
+/** Rejects with any other fault; some items may have been written by then. */
 export async function writeApart<Item>(
   items: readonly Item[],
   write: (items: readonly Item[]) => Promise<unknown>,

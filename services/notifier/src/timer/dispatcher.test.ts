@@ -7,7 +7,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { SendSlots } from './send-slots.ts';
 import { TryRecorder } from './try-recorder.ts';
 
-test('new deliveries of a full host lead to few claims, and those after a pause to one at once', async () => {
+test('new deliveries of a full host cause few claims, and one after a pause causes a claim at once', async () => {
   let nowMs = 0;
   let claims = 0;
   const timers = new Map<() => void, number>();

@@ -21,23 +21,21 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Waits before its redeliveries. */
+  /** The waits before its redeliveries. */
   readonly retryMs: (delivery: ClaimedDelivery) => readonly number[];
   readonly claimMs: number;
-  /** How long tries under way may continue when the process stops. */
+  /** How long pending tries may continue when the process stops. */
   readonly stopGraceMs: number;
 }
 
-/** Deliveries and bytes of one claim: they are decoded, signed and sent off in one go. */
+/** Deliveries and bytes of one claim: they are decoded, signed and sent together. */
 const CLAIM_MAX = 64;
 const CLAIM_BYTES_MAX = 8 << 20;
-/** Finds what no timer of this node knows of: deliveries of dead nodes, and retries of others. */
+/** Finds what no timer of this node knows: deliveries of dead nodes, and retries of others. */
 const SWEEP_MS = 4_000;
-/**
- * After a claim that brought nothing, new deliveries do not cause another one for this long: their host may be full.
- */
+/** After a claim that got nothing, new deliveries cause no other one for this long: their host may be full. */
 const FRUITLESS_MS = 50;
-/** After losing a race for rows, and after a failed claim. */
+/** After another node took the rows, and after a failed claim. */
 const CONTENDED_MS = 20;
 const FAILED_MS = 1_000;
 /** Until a delivery that could not be signed is tried again. */
@@ -50,7 +48,7 @@ export class Dispatcher implements Stoppable {
   private claiming = false;
   private wokenMeanwhile = false;
   private stopped = false;
-  /** When a claim last brought nothing. */
+  /** When a claim last got nothing. */
   private fruitlessMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: DispatcherOptions) {
@@ -69,7 +67,7 @@ export class Dispatcher implements Stoppable {
     else this.wakeIn(waitMs);
   }
 
-  /** Something may be due: there is room again, or a first try is done that another waited for. */
+  /** A delivery may be due: there is room again, or a first try has ended that another waited for. */
   wake(): void {
     if (this.stopped) return;
     if (this.claiming) {
@@ -79,7 +77,7 @@ export class Dispatcher implements Stoppable {
     void this.claimAndSend();
   }
 
-  /** Claims no more, gives tries in flight a moment, aborts the rest and returns it for other nodes. */
+  /** Claims no more, lets tries in flight continue for a moment, aborts the rest and returns them for other nodes. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.timer.cancel();
@@ -103,7 +101,7 @@ export class Dispatcher implements Stoppable {
   private async claimOnce(): Promise<number> {
     const { claim, slots, random, claimMs, logger } = this.options;
     const sweepMs = SWEEP_MS * (0.8 + 0.4 * random());
-    // Without room it is a finished send that wakes this up.
+    // Without room, the end of a send wakes this.
     if (slots.free <= 0) return sweepMs;
     const limit = Math.min(CLAIM_MAX, slots.free);
     const bytes = Math.min(CLAIM_BYTES_MAX, slots.freeBytes);
@@ -162,7 +160,7 @@ export class Dispatcher implements Stoppable {
     );
   }
 
-  /** One timer, for the earliest time that was asked for. */
+  /** One timer, for the earliest requested time. */
   private wakeIn(delayMs: number): void {
     if (this.stopped) return;
     const { clock } = this.options;

@@ -6,7 +6,7 @@ import { SendSlots } from './send-slots.ts';
 const send = (orgId: OrgId, host: string, bytes = 1) => ({ orgId, host, body: Buffer.alloc(bytes) });
 const slots = () => new SendSlots({ sendsMax: 16, bytesMax: 1_000, perHostMax: 2 });
 
-/** Sends as many as it has room for, to hosts of its own; how many. */
+/** Adds as many sends as it has room for, each to a different host; returns their number. */
 function fill(into: SendSlots, orgId: OrgId): number {
   let sent = 0;
   for (;;) {
@@ -25,7 +25,7 @@ test('one organization gets half of the sends, the next ones less, and each newc
   );
 });
 
-test('the bytes of bodies are shared as the sends are, and none are taken once they are used up', () => {
+test('the bytes of bodies are shared like the sends, and none are taken once they are used up', () => {
   const all = slots();
   all.take(send('org_a', 'host', 400));
   assert.equal(all.room().busy[0]?.bytes, 100);
@@ -35,7 +35,7 @@ test('the bytes of bodies are shared as the sends are, and none are taken once t
   assert.ok((all.room().busy[0]?.bytes ?? 1) <= 0);
 });
 
-test('a host is counted by organization, and what was given back leaves nothing behind', () => {
+test('a host is counted by organization, and a returned place leaves nothing behind', () => {
   const all = slots();
   const sends = [send('org_a', 'host'), send('org_a', 'host'), send('org_b', 'host')];
   for (const each of sends) all.take(each);

@@ -1,5 +1,5 @@
-// How many sends are under way and how many bytes of bodies they hold: in all, of each organization, and to each of its
-// hosts. An organization may have as many as are still free, so one gets at most half of them, two a third each, and a
+// Counts the sends in flight and the bytes of their bodies: in total, for each organization, and for each of its hosts.
+// An organization may have as many as are still free, so one gets at most half of them, two a third each, and a
 // newcomer always finds some. Hosts are counted by organization: a host that one of them has filled is not full for
 // another.
 import type { OrgId } from '@methods/base/ids';
@@ -32,7 +32,7 @@ export class SendSlots {
     return this.options.sendsMax;
   }
 
-  /** Further sends; 0 too when bodies take all of the memory meant for them. */
+  /** Further sends; 0 also when bodies use all of their memory. */
   get free(): number {
     return this.freeBytes <= 0 ? 0 : this.options.sendsMax - this.sends;
   }
@@ -79,7 +79,7 @@ export class SendSlots {
   }
 }
 
-/** The amount that may be added to `held` until it equals the rest that is free. */
+/** Returns the amount that may be added to `held` until it equals the free rest. */
 function share(free: number, held: number): number {
   return Math.floor((free - held + 1) / 2);
 }

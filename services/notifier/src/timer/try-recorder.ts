@@ -1,12 +1,12 @@
-// Writes results of tries, many in one statement: during a write the next ones are gathered. It keeps trying while
-// Postgres is unavailable; the results it holds are bounded by the sends in flight, which wait for it.
+// Writes results of tries, many in one statement: during a write the next ones are collected. It keeps trying while
+// Postgres is unavailable; its results are bounded by the sends in flight, which wait for it.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { TryRecord } from '../store/record-tries.ts';
 import { writeApart } from '../store/write-apart.ts';
 
-/** Returns the ids of the deliveries whose claim still held. */
+/** Returns the ids of the deliveries whose claim was still valid. */
 export type WriteTries = (records: readonly TryRecord[]) => Promise<ReadonlySet<string>>;
 
 interface Waiting {
@@ -33,7 +33,7 @@ export class TryRecorder {
     });
   }
 
-  /** For a node that stops without Postgres: its claims lapse, and others try again. */
+  /** For a node that stops without Postgres: its claims expire, and others try again. */
   giveUp(): void {
     this.givenUp = true;
   }

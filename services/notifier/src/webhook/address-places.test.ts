@@ -26,7 +26,7 @@ async function fill(enter: (orgId: OrgId, address: string) => Promise<unknown>, 
   for (let count = 0; ; count++) if ((await now(enter(orgId, address))) === null) return count;
 }
 
-test('an organization has its part of an address, and no number of organizations leaves nothing to the next', async () => {
+test('an organization has its part of an address, and any number of organizations leaves some to the next', async () => {
   const { enter } = places();
   const counts: number[] = [];
   for (const orgId of ['org_a', 'org_b', 'org_c', 'org_d', 'org_e', 'org_f'] as const)
@@ -35,7 +35,7 @@ test('an organization has its part of an address, and no number of organizations
   assert.equal(await fill(enter, 'org_a', '192.0.2.2'), 4, 'another address is another whole');
 });
 
-test('waiters get the places that are given back, first come first served', async () => {
+test('waiters get the places that are released, first come first served', async () => {
   const { enter } = places();
   const held = await Promise.all(Array.from({ length: 4 }, () => enter('org_a', '192.0.2.1')));
   const [first, second, other] = [
@@ -58,7 +58,7 @@ test('a name with several addresses takes a place at each, or none', async () =>
   assert.equal(await fill(enter, 'org_a', '192.0.2.2'), 4);
 });
 
-test('addresses of one IPv6 network are one', async () => {
+test('addresses of one IPv6 network count as one', async () => {
   const { enter } = places();
   await enter('org_a', '2001:db8:0:1::1');
   await enter('org_a', '2001:db8::1:0:0:0:2');
@@ -69,7 +69,7 @@ test('addresses of one IPv6 network are one', async () => {
   assert.notEqual(await now(enter('org_a', '::1')), null);
 });
 
-test('a place that is not free in time is given up, and so it is when the process stops', async () => {
+test('a place that is not free in time is given up, and also when the process stops', async () => {
   const due: (() => void)[] = [];
   const clock: Clock = {
     ...systemClock,

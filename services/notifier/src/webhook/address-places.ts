@@ -1,6 +1,6 @@
 // Bounds the sends to one address at a time: names are cheap, so all names of one silent address share its places.
-// Counted by organization and address, and by address in all: of an address that many organizations use, one of them
-// never takes more than its part.
+// Counted by organization and address, and by address in total, so that one organization never takes more than its part
+// of a shared address.
 
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -11,9 +11,9 @@ export interface AddressPlacesOptions {
   readonly clock: Clock;
   /** Sends to one address. */
   readonly placesMax: number;
-  /** Of one organization; it gets fewer while others are there: never more than are still free. */
+  /** For one organization; it gets fewer while others use the address: never more than are still free. */
   readonly perOrganizationMax: number;
-  /** For a place to be free. It paces an organization whose sends all lead to one full address. */
+  /** The wait for a free place. It slows an organization whose sends all use one full address. */
   readonly waitMs: number;
 }
 
@@ -24,14 +24,17 @@ interface Waiter {
 }
 
 export class AddressPlaces {
-  /** Of the addresses with sends under way. */
+  /** Addresses with sends in flight. */
   private readonly places = new Map<string, Shares>();
-  /** As many as there are sends at most, those that came first in front. */
+  /** At most as many as there are sends, in the order of arrival. */
   private readonly waiters = new Set<Waiter>();
 
   constructor(private readonly options: AddressPlacesOptions) {}
 
-  /** A place at each of the addresses; what it gives returns them. Null: none was free in time, or `stop` came. */
+  /**
+   * Takes a place at each of the addresses; the returned function releases them. Null: none was free in time, or `stop`
+   * was called.
+   */
   enter(orgId: OrgId, addresses: readonly ResolvedAddress[], stop: AbortSignal): Promise<(() => void) | null> {
     const keys = [...new Set(addresses.map(({ address }) => placeOf(address)))];
     const leave = this.take(orgId, keys);
@@ -82,7 +85,7 @@ export class AddressPlaces {
   }
 }
 
-/** Of an IPv6 address its first 64 bits: the owner of one has the whole network. */
+/** For an IPv6 address its first 64 bits, since its owner has the whole network. */
 function placeOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -90,7 +93,7 @@ function placeOf(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
   const front = head === '' ? [] : head.split(':');
   const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  // An IPv4 address at the end takes the room of two groups.
+  // An IPv4 address at the end takes the place of two groups.
   const groups = back.length + (back.at(-1)?.includes('.') ? 1 : 0);
   const middle = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - front.length - groups) }, () => '0');
   const first = [...front, ...middle, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));

@@ -5,5 +5,5 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** All addresses of a name. Rejects, with a `code`, when there are none. */
+/** Returns all addresses of a name. Rejects, with a `code`, when there are none. */
 export type HostResolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;

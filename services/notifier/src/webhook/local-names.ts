@@ -1,5 +1,5 @@
-// Names that this machine knows by itself: localhost, its hosts file, and the domains it adds to short names. Read as
-// the system's resolver reads them, which cannot be asked without holding a thread.
+// Names that this machine resolves itself: localhost, its hosts file, and the domains it adds to short names. They are
+// read like the system's resolver reads them, which cannot be called without occupying a thread.
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { Clock } from '@methods/base/clock';
@@ -39,7 +39,7 @@ export class LocalNames {
     return hosts.get(name) ?? (isLocalhost(name) ? LOOPBACK : null);
   }
 
-  /** The full names to ask for, in order. */
+  /** Returns the full names to ask for, in order. */
   async fullNamesOf(name: string): Promise<readonly string[]> {
     const { search, ndots } = await this.read();
     const longer = search.map((domain) => `${name}.${domain}`);
@@ -60,12 +60,12 @@ export class LocalNames {
   }
 }
 
-/** RFC 6761: never asked of a name server. */
+/** RFC 6761: such a name is never sent to a name server. */
 export function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }
 
-/** A file that is not there is an empty one. */
+/** A missing file counts as empty. */
 async function textOf(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).slice(0, FILE_LENGTH_MAX);
@@ -74,7 +74,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Words of each line, without its comment. */
+/** Returns the words of each line, without its comment. */
 function linesOf(text: string, comment: RegExp): string[][] {
   return text.split('\n').map((line) =>
     line

@@ -1,4 +1,4 @@
-// Names, asked of real name servers on loopback.
+// Names, resolved by real name servers on loopback.
 import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ const to =
 
 const code = (error: unknown) => (error as { code: string }).code;
 
-test('all addresses of a name come, and one question serves many tries while its time to live lasts', async () => {
+test('all addresses of a name are returned, and one query serves many tries during its time to live', async () => {
   await using server = await nameServer(to(['93.184.216.34', '10.0.0.1']));
   const clock = turnedClock();
   const { resolve } = resolverAt([server.address], clock);
@@ -57,7 +57,7 @@ test('all addresses of a name come, and one question serves many tries while its
   assert.equal(server.questions.length, 4);
 });
 
-test('a time to live is kept within a second and a minute, and a failure two seconds', async () => {
+test('a time to live is limited to between a second and a minute, and a failure is kept for two seconds', async () => {
   const ttl = new Map([
     ['none.example', 0],
     ['week.example', 604_800],
@@ -92,7 +92,7 @@ test('sixty names whose name server is silent end in time and delay neither anot
     name === 'hook.example' ? { addresses: ['93.184.216.34'], ttlS: 30 } : null,
   );
   const { resolve } = resolverAt([server.address]);
-  // As many questions as a socket of this machine holds while its process is busy.
+  // As many queries as a socket of this machine buffers while its process is busy.
   let ended = 0;
   const silent = Array.from({ length: 60 }, (_, i) =>
     resolve(`silent${i}.example`)
@@ -107,14 +107,14 @@ test('sixty names whose name server is silent end in time and delay neither anot
   assert.ok(performance.now() - started < 60_000);
 });
 
-test('a second name server answers where the first is silent', async () => {
+test('a second name server answers if the first is silent', async () => {
   await using silent = await nameServer(() => null);
   await using server = await nameServer(to(['93.184.216.34']));
   const { resolve } = resolverAt([silent.address, server.address]);
   assert.equal((await resolve('hook.example')).length, 1);
 });
 
-test('localhost is this machine and is asked of no name server', async () => {
+test('localhost is this machine and is not sent to a name server', async () => {
   await using server = await nameServer(to(['93.184.216.34']));
   for (const local of [null, new LocalNames({ clock: systemClock, hostsFile: '/nowhere' })]) {
     const { resolve } = resolverAt([server.address], systemClock, local);

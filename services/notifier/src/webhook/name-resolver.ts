@@ -1,5 +1,5 @@
-// A host name's addresses: known to this machine, kept from a moment ago, or asked of a name server. The try that asked
-// checks and uses the result; this part judges no address.
+// Resolves host names: known to this machine, cached, or asked of a name server. The try that asked checks and uses the
+// result; this part judges no address.
 import type { Clock } from '@methods/base/clock';
 import { LRUCache } from 'lru-cache';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
@@ -9,19 +9,19 @@ import type { NameAnswer } from './name-servers.ts';
 export interface NameResolverOptions {
   readonly ask: (name: string) => Promise<NameAnswer>;
   readonly clock: Clock;
-  /** This machine's own names; null where webhooks go to public hosts only. */
+  /** This machine's own names; null if webhooks go only to public hosts. */
   readonly local: Pick<LocalNames, 'addressesOf' | 'fullNamesOf'> | null;
 }
 
 interface Kept {
   readonly answer: Promise<readonly ResolvedAddress[]>;
-  /** Infinity while it is asked for. */
+  /** Infinity while the query is in flight. */
   untilMs: number;
 }
 
 const KEPT_MIN_MS = 1_000;
 const KEPT_MAX_MS = 60_000;
-/** Less than the shortest wait between two tries: each of them asks. */
+/** Shorter than the shortest wait between two tries, so that each of them asks. */
 const FAILURE_KEPT_MS = 2_000;
 const NAMES_MAX = 2_000;
 
@@ -48,7 +48,7 @@ export class NameResolver {
     return await this.kept(names.at(-1) ?? hostname);
   };
 
-  /** One question for many tries. */
+  /** One query for many tries. */
   private kept(name: string): Promise<readonly ResolvedAddress[]> {
     const { ask, clock } = this.options;
     const known = this.names.get(name);

@@ -1,11 +1,11 @@
-// Asks name servers for a name's addresses, with a deadline and without threads: the system's own resolver holds one of
-// four threads for as long as a name server is silent, so that a few silent names would delay all others.
+// Asks name servers for a name's addresses, with a deadline and without threads: the system's own resolver occupies one
+// of four threads for as long as a name server is silent, so that a few silent names would delay all others.
 import { Resolver } from 'node:dns/promises';
 import type { Clock } from '@methods/base/clock';
 import type { ResolvedAddress } from './host-resolver.ts';
 
 export interface NameServersOptions {
-  /** Addresses, with a port where it is not 53; empty: those of the system. */
+  /** Addresses, with a port if it is not 53; empty: the system's. */
   readonly servers: readonly string[];
   readonly clock: Clock;
 }
@@ -15,7 +15,7 @@ export interface NameAnswer {
   readonly ttlMs: number;
 }
 
-/** The second question to a server waits twice as long. */
+/** The second query to a server waits twice as long. */
 const QUESTION_TIMEOUT_MS = 1_000;
 const QUESTIONS_PER_SERVER = 2;
 const DEADLINE_MS = 5_000;
@@ -29,7 +29,7 @@ export class NameServers {
 
   constructor(private readonly options: NameServersOptions) {}
 
-  /** Addresses of both families. Rejects with an error that has a `code`. */
+  /** Returns addresses of both families. Rejects with an error that has a `code`. */
   async ask(name: string): Promise<NameAnswer> {
     const resolver = this.resolver();
     const late = new Deadline(this.options.clock, DEADLINE_MS);
@@ -69,7 +69,7 @@ function recordsOf(answers: Answers, family: 4 | 6): Found[] {
   return answers.value.map(({ address, ttl }) => ({ address: { address, family }, ttlMs: ttl * 1_000 }));
 }
 
-/** That a name server was silent says more than that the name has no address of the other family. */
+/** A silent name server explains more than a missing address of the other family. */
 function faultOf(...answers: readonly Answers[]): Error {
   const faults = answers.flatMap((each) =>
     each.status === 'rejected' ? [each.reason as Error & { code?: string }] : [],

@@ -1,4 +1,4 @@
-// The hosts that an organization lists, asked again at each try.
+// The hosts that an organization lists, checked again at each try.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '@methods/base/ids';
@@ -14,7 +14,7 @@ before(async () => {
 after(() => stack[Symbol.asyncDispose]());
 const { withNotifier, ended, faultsOf } = deliveriesOf(() => stack);
 
-test('a host the organization took from its list during the run gets nothing, and the record says why', async () => {
+test('a host that the organization removed from its list during the run gets nothing, and the record says why', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   const first = succeeded(url(server.port), { orgId });
@@ -23,7 +23,7 @@ test('a host the organization took from its list during the run gets nothing, an
     await stack.emit(first);
     assert.deepEqual(await ended(first), { status: 'delivered', tries: 1 });
     stack.setWebhookHosts(orgId, ['*.example']);
-    // Announced on the same connection before the event: the answer above is forgotten, well before its half minute.
+    // Announced on the same connection before the event: the cached answer is dropped long before its half minute.
     const second = succeeded(url(server.port), { orgId });
     await stack.emit(second);
     assert.deepEqual(await ended(second), { status: 'exhausted', tries: 2 });
@@ -36,7 +36,7 @@ test('a host the organization took from its list during the run gets nothing, an
   });
 });
 
-test('a missed change of the hosts counts once the bus is there again', async () => {
+test('a missed change of the hosts counts once the bus is available again', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async () => {

@@ -1,4 +1,4 @@
-// One HTTP POST to a checked target, on its own connection: no redirects, no proxy, no reuse, everything bounded.
+// Sends one HTTP POST to a checked target, on its own connection: no redirects, no proxy, no reuse, everything bounded.
 import type { LookupFunction } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { connectionFault, TryFailed } from './try-failed.ts';
@@ -7,15 +7,15 @@ import type { WebhookTarget } from './webhook-target.ts';
 export interface WebhookAnswer {
   readonly httpStatus: number;
   /**
-   * Up to ANSWER_BYTES_MAX bytes of the reply's body as text, never decompressed: the part received within `waitMs`.
-   * Must be called, even with 0: it ends the connection.
+   * Returns up to ANSWER_BYTES_MAX bytes of the reply's body as text, never decompressed: the part received within
+   * `waitMs`. It must be called, even with 0, since it ends the connection.
    */
   readStart(waitMs: number): Promise<string>;
 }
 
 const ANSWER_BYTES_MAX = 1024;
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024;
-/** Read from a connection in all; interim answers have no bound of their own, and could keep this process busy. */
+/** Read from a connection in total: interim answers have no bound of their own, and could keep this process busy. */
 const READ_BYTES_MAX = 256 * 1024;
 
 export interface PostOptions {
@@ -69,7 +69,7 @@ export async function postWebhook(
   }
 }
 
-/** Cuts off a receiver that sends more than any answer needs. */
+/** Disconnects a receiver that sends more than any answer needs. */
 function boundedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
@@ -82,7 +82,7 @@ function boundedConnector(options: buildConnector.BuildOptions): buildConnector.
     });
 }
 
-/** Answers with the checked addresses, even if the name resolves to others by now. Address literals never come here. */
+/** Returns the checked addresses, even if the name resolves to others by now. Address literals need no look-up. */
 function checkedLookup(target: WebhookTarget): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = target.addresses;
@@ -104,10 +104,10 @@ async function readStart(body: Dispatcher.ResponseData['body'], waitMs: number):
       if (bytes >= ANSWER_BYTES_MAX) break;
     }
   } catch {
-    // Aborted, by the receiver or by the timer.
+    // Aborted by the receiver or by the timer.
   } finally {
     clearTimeout(timer);
   }
-  // Postgres keeps no NUL in a text.
+  // Postgres text cannot hold NUL.
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8').replaceAll('\u0000', '');
 }

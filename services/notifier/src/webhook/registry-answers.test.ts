@@ -4,7 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import type { KeyId, OrgId } from '@methods/base/ids';
 import { RegistryAnswers } from './registry-answers.ts';
 
-/** Of the secret of an organization's key. */
+/** For the secret of an organization's key. */
 function answers(ask: (orgId: OrgId, keyId: KeyId) => Promise<string>, clock: Clock) {
   return new RegistryAnswers({ ask, clock });
 }
@@ -13,7 +13,7 @@ function clockAt(time: { ms: number }): Clock {
   return { wallMs: () => time.ms, monotonicMs: () => time.ms, after: () => ({ cancel() {} }) };
 }
 
-test('many deliveries ask once, and again when the answer is 30 s old', async () => {
+test('many deliveries share a request, and one follows when the answer is 30 s old', async () => {
   const time = { ms: 0 };
   let asked = 0;
   const secrets = answers(async () => `whsec_${++asked}`, clockAt(time));
@@ -33,7 +33,7 @@ test('a key of another organization is another key', async () => {
   assert.equal(await secrets.get('org_b', 'key_k'), 'org_b:key_k');
 });
 
-test('a failure is not kept', async () => {
+test('a failure is not cached', async () => {
   let asked = 0;
   const secrets = answers(
     () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve('whsec_2')),
@@ -75,7 +75,7 @@ test('an announced change is read again, even while a reply is on its way', asyn
   assert.equal(waiting.length, 3);
 });
 
-test('a slow registry is asked sixteen questions at a time, and each is answered in the end', async () => {
+test('a slow registry gets sixteen requests at a time, and each is answered in the end', async () => {
   const open: (() => void)[] = [];
   const ask = (orgId: OrgId) => new Promise<string>((done) => open.push(() => done(`whsec_${orgId}`)));
   const secrets = answers(ask, clockAt({ ms: 0 }));
@@ -88,7 +88,7 @@ test('a slow registry is asked sixteen questions at a time, and each is answered
   assert.equal(new Set(await Promise.all(replies)).size, 40);
 });
 
-test('beyond a thousand waiting questions the next is refused', async () => {
+test('beyond a thousand waiting requests the next is refused', async () => {
   const secrets = answers(() => new Promise(() => {}), clockAt({ ms: 0 }));
   for (let n = 0; n < 1_016; n++) void secrets.get(`org_${n}`, 'key_k');
   await assert.rejects(secrets.get('org_next', 'key_k'), { code: 'unavailable' });

@@ -1,5 +1,5 @@
-// Answers of the method registry, kept for half a minute: the secrets that sign, and the hosts that organizations send
-// webhooks to. A change counts within that time, or at once when it is announced.
+// Answers of the method registry, cached for half a minute: the secrets that sign, and the hosts that organizations
+// send webhooks to. A change counts within that time, or at once when it is announced.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -17,14 +17,14 @@ interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
 
 interface Entry<Answer> {
   readonly answer: Promise<Answer>;
-  /** Absent: none has come. */
+  /** Absent: none has arrived. */
   known?: { readonly answer: Answer };
   readonly freshUntilMs: number;
 }
 
 const FRESH_MS = 30_000;
 const ENTRIES_MAX = 1_000;
-/** Asked at a time: a slow registry answers a few in time, where of hundreds asked at once all would be too late. */
+/** Requests at a time: a slow registry answers a few in time, while with hundreds at once all would be too late. */
 const ASKS_MAX = 16;
 
 export class RegistryAnswers<Ids extends readonly string[], Answer> {
@@ -34,14 +34,14 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
 
   constructor(private readonly options: RegistryAnswersOptions<Ids, Answer>) {}
 
-  /** Null: it would have to be asked for. */
+  /** Null: it must be requested. */
   known(...ids: Ids): { readonly answer: Answer } | null {
     const entry = this.entries.get(nameOf(ids));
     const isFresh = entry !== undefined && entry.freshUntilMs > this.options.clock.monotonicMs();
     return isFresh ? (entry.known ?? null) : null;
   }
 
-  /** One request for many deliveries; a failure is not kept. */
+  /** One request for many deliveries; a failure is not cached. */
   get(...ids: Ids): Promise<Answer> {
     const name = nameOf(ids);
     const known = this.entries.get(name);
@@ -60,7 +60,7 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     return entry.answer;
   }
 
-  /** An answer on its way counts only for those who already wait for it. */
+  /** An answer in flight counts only for callers that already wait for it. */
   forget(...ids: Ids): void {
     this.entries.delete(nameOf(ids));
   }
@@ -69,7 +69,7 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     this.entries.clear();
   }
 
-  /** Also when the one who wanted it no longer waits: the next try then finds the answer here. */
+  /** Continues even if its caller no longer waits: the next try then finds the answer here. */
   private async ask(ids: Ids): Promise<Answer> {
     if (this.waiting.length >= ENTRIES_MAX) throw new ServiceError('unavailable');
     if (this.asks >= ASKS_MAX) await new Promise<void>((begin) => this.waiting.push(begin));
@@ -88,11 +88,11 @@ function nameOf(ids: readonly string[]): string {
   return ids.join('/');
 }
 
-// Asks the registry for an organization's endpoints.
+// Requests an organization's endpoints from the registry.
 
 const FORMATS: readonly EndpointFormat[] = ['webhook', 'slack', 'teams'];
 
-/** None in an organization that is not there, and none with a registry of the release before. */
+/** Returns none for a missing organization, and none with a registry of the previous release. */
 export async function askEndpointTargets(
   calls: Pick<Client<typeof EndpointService>, 'getEndpointTargets'>,
   orgId: OrgId,

@@ -1,4 +1,4 @@
-// Why a try got no answer, in words for the operator who looks at the delivery.
+// Why a try got no answer, in words for the operator who inspects the delivery.
 
 export type TryFault =
   | 'invalid_url'
@@ -23,7 +23,7 @@ export class TryFailed extends Error {
   }
 }
 
-/** A failure of the connection or of the answer, by the code the HTTP client or the system gave it. */
+/** Describes a failure of the connection or of the answer, by the code of the HTTP client or the system. */
 export function connectionFault(error: unknown): TryFailed {
   if (error instanceof TryFailed) return error;
   const code = codeOf(error);
@@ -35,7 +35,7 @@ export function connectionFault(error: unknown): TryFailed {
   return new TryFailed('connect_failed', code);
 }
 
-/** The first code found, also inside the several failures of a host with several addresses. */
+/** Returns the first code found, also inside the several failures of a host with several addresses. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -16,9 +16,9 @@ import type { HostResolver } from './host-resolver.ts';
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
 const SECRET = 'whsec_0123456789';
-/** Of tries that are to end by it. */
+/** For tries that should end by it. */
 const TIMEOUT_MS = 400;
-/** A busy machine may notice a time-out late; where there is none, nothing ends. */
+/** A busy machine may notice a time-out late; without one, nothing ends. */
 const NEVER_MS = 60_000;
 const never = new AbortController().signal;
 
@@ -195,7 +195,7 @@ const rawAnswers: readonly (readonly [string, (socket: Socket) => void, RegExp])
   [
     'endless headers',
     (socket) => flood(socket, 'HTTP/1.1 200 OK\r\n', 'x-filler: aaaaaaaaaaaaaaaa\r\n'),
-    // A busy machine may not get through as much as is too much.
+    // A busy machine may not send as much as is too much.
     /^(timeout|bad_answer)/,
   ],
   [
@@ -250,7 +250,7 @@ for (const [what, answer, error] of rawAnswers) {
   });
 }
 
-test('a receiver that never shakes hands is a time-out, and so is one that sends a byte at a time', async () => {
+test('a receiver that never completes the handshake is a time-out, and so is one that sends a byte at a time', async () => {
   await using silent = await silentReceivers();
   for (const url of [`https://127.0.0.1:${silent.neverAnswers}/`, `http://127.0.0.1:${silent.drips}/`]) {
     const result = await sendTo(url, { timeoutMs: TIMEOUT_MS });
@@ -259,7 +259,7 @@ test('a receiver that never shakes hands is a time-out, and so is one that sends
   }
 });
 
-test('a receiver that floods costs only the bytes read before it is cut off', async () => {
+test('a receiver that floods costs only the bytes read before it is disconnected', async () => {
   let sent = 0;
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -296,12 +296,12 @@ test('over TLS the certificate must be for the name and from a trusted issuer', 
   assert.equal(server.requests.length, 1);
 });
 
-test('TLS to a port that speaks none is a failed try', async () => {
+test('TLS to a port without TLS is a failed try', async () => {
   await using server = await receiver(status(200));
   assert.match((await sendTo(`https://hook.example:${server.port}/`)).error, /^(tls_failed|connect_failed|bad_answer)/);
 });
 
-test('without the part that keeps the secrets nothing is sent and nothing counts', async () => {
+test('without the part that stores the secrets nothing is sent and nothing counts', async () => {
   await using server = await receiver(status(200));
   const secrets = { get: () => Promise.reject(new ServiceError('unavailable')) };
   const outcome = await sender({ secrets }).send(deliveryTo(`http://hook.example:${server.port}/`), never);
@@ -314,7 +314,7 @@ test('a key that does not exist is a failed try', async () => {
   assert.equal((await sendTo('http://hook.example/', { secrets })).error, 'signing_secret_missing');
 });
 
-test('a try that the process breaks off while stopping is put back', async () => {
+test('a try that the process aborts while stopping is put back', async () => {
   const stop = new AbortController();
   await using server = await receiver(() => stop.abort());
   const outcome = await sender().send(deliveryTo(`http://hook.example:${server.port}/`), stop.signal);

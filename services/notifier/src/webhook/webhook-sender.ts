@@ -20,7 +20,7 @@ export type TryOutcome =
   | {
       readonly kind: 'tried';
       readonly result: DeliveryTry;
-      /** Its endpoint is gone or paused: no further try. */
+      /** Its endpoint is gone or paused: there is no further try. */
       readonly isLast?: boolean;
     }
   /**
@@ -33,7 +33,7 @@ export interface WebhookSenderOptions {
   /** By organization and key. */
   readonly secrets: Pick<RegistryAnswers<[orgId: OrgId, keyId: KeyId | ''], string>, 'get'>;
   readonly endpoints: Pick<RegistryAnswers<[orgId: OrgId], readonly EndpointTarget[]>, 'get'>;
-  /** The message of a chat. Rejects with TryFailed, or when its link cannot be made right now. */
+  /** Builds the message of a chat. Rejects with TryFailed, or when its link cannot be created now. */
   readonly chatMessage: (delivery: ClaimedDelivery, format: ChatFormat, name: string) => Promise<ChatMessage>;
   /** Host names the organization sends webhooks to; empty: any. */
   readonly hosts: Pick<RegistryAnswers<[orgId: OrgId], readonly string[]>, 'get'>;
@@ -49,8 +49,8 @@ export interface WebhookSenderOptions {
 /** The registry's time is not the receiver's; both together stay below a delivery's claim. */
 const REGISTRY_WAIT_MS_MAX = 3_000;
 /**
- * A receiver that has given its status has decided; its body is worth a moment only. Less after a 2xx: until that is
- * recorded, the end of this process means that the webhook is sent again.
+ * A receiver that has sent its status has decided; its body is worth only a short wait. Shorter after a 2xx: if this
+ * process ends before that is recorded, the webhook is sent again.
  */
 const ANSWER_BODY_WAIT_MS = 1_000;
 const ANSWER_BODY_WAIT_AFTER_2XX_MS = 250;
@@ -124,7 +124,7 @@ export class WebhookSender {
       return { url, body: delivery.body, secrets, shown: (answer) => answer };
     }
     const { body, secrets } = await chatMessage(delivery, format, name);
-    // The URL is the secret of a chat, and so is the link in a message: an answer that repeats them is not kept so.
+    // The URL of a chat is secret, and so is the link in a message: neither is stored if an answer repeats them.
     const shown = (answer: string) => hideSecrets(answer, [...urlSecrets(url), ...secrets]);
     return { url, body, secrets: [], shown };
   }
@@ -156,11 +156,11 @@ export class WebhookSender {
   }
 }
 
-/** Where a try goes, what it carries, and what is kept of the answer. */
+/** The target of a try, its content, and the part of the answer that is stored. */
 interface Destination {
   readonly url: string;
   readonly body: Buffer;
-  /** All of them sign; none: a chat. */
+  /** All of them sign; none for a chat. */
   readonly secrets: readonly string[];
   readonly shown: (answer: string) => string;
 }
@@ -171,13 +171,13 @@ interface SendRules extends Destination {
 
 class NoEndpoint extends TryFailed {}
 
-/** What gives a chat's URL away. A path of a few characters is none. */
+/** The parts that reveal a chat's URL. A path of a few characters does not. */
 function urlSecrets(url: string): string[] {
   const { pathname, search } = new URL(url);
   return pathname.length + search.length > 6 ? [url, `${pathname}${search}`] : [];
 }
 
-/** Ends when the work does, after `timeoutMs`, or at `stop`, whichever is first; also work that cannot be stopped. */
+/** Ends with the work, after `timeoutMs`, or at `stop`, whichever is first; even for work that cannot be stopped. */
 async function within<Result>(
   timeoutMs: number,
   clock: Clock,

@@ -6,7 +6,7 @@ import { resolveTarget } from './webhook-target.ts';
 
 const strict = { policy: { allowPrivate: false, ports: [] }, hosts: [] };
 
-/** Answers in a name server's place, and counts the questions. */
+/** Replaces a name server and counts the queries. */
 function answering(...addresses: readonly string[]): HostResolver & { asked: string[] } {
   const asked: string[] = [];
   const resolve = async (hostname: string) => {

@@ -1,5 +1,5 @@
-// Where a try may connect to. The URL is read once and its name resolved once; every address must pass, and the
-// connection goes to these addresses, so a name that resolves to something else a moment later changes nothing.
+// Decides where a try may connect to. The URL is parsed once and its name resolved once; every address must pass, and
+// the connection goes to these addresses, so a name that resolves differently a moment later changes nothing.
 import {
   allowsHost,
   checkWebhookUrl,
@@ -23,7 +23,7 @@ export interface TargetRules {
   readonly hosts: readonly string[];
 }
 
-/** A name may have many addresses; all are checked, this many are tried. */
+/** A name may have many addresses: all are checked, and this many are tried. */
 const ADDRESSES_TRIED_MAX = 4;
 
 /** Rejects with TryFailed. */
@@ -36,7 +36,7 @@ export async function resolveTarget(
   if (!check.ok) throw new TryFailed('invalid_url', check.reason);
   if (!allowsHost(hosts, check.url.hostname)) throw new TryFailed('host_not_allowed');
   const addresses = await addressesOf(check.url, resolve);
-  // One bad address condemns the name: which one a client would take is not ours to guess.
+  // One bad address refuses the name, since a client could use any of them.
   if (!policy.allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) {
     throw new TryFailed('address_not_public');
   }
