@@ -6,7 +6,7 @@ export class Mailbox<Message> {
 
   constructor(private readonly messagesMax = 1_000) {}
 
-  /** False when full: the sender has to retry. */
+  /** Returns false when full: the sender must retry. */
   put(message: Message): boolean {
     if (this.waiting.length >= this.messagesMax) return false;
     this.waiting.push(message);

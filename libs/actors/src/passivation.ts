@@ -1,4 +1,4 @@
-// Which idle actors stay in memory a little longer: the most recently used, up to a number and an age. The others are
+// Keeps idle actors in memory a little longer: the most recently used, up to a number and an age. The others are
 // dropped and loaded again from their rows when they get a message.
 import type { Clock } from '@methods/base/clock';
 

@@ -6,7 +6,7 @@ test('digits come before capitals, capitals before small letters', () => {
   equal([0n, 9n, 10n, 35n, 36n, 61n].map((value) => base62(value, 1)).join(''), '09AZaz');
 });
 
-test('a number is written at its whole width, most significant digit first', () => {
+test('a number is written in its full width, most significant digit first', () => {
   equal(base62(62n * 62n + 1n, 6), '000101');
 });
 

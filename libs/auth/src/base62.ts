@@ -1,4 +1,5 @@
-// Base 62 at a fixed width: secrets that survive double-click selection, URLs and shells, with a form a scanner knows.
+// Base 62 at a fixed width: secrets that survive double-click selection, URLs and shells, in a format that scanners
+// recognize.
 import { randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -6,7 +7,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** 43 characters hold any 256-bit number: 62^43 > 2^256. */
 const SECRET_CHARACTERS = 43;
 
-/** The number as exactly `width` digits, most significant first. The number must fit. */
+/** Returns the number as exactly `width` digits, most significant first. The number must fit. */
 export function base62(value: bigint, width: number): string {
   let rest = value;
   let text = '';

@@ -9,7 +9,7 @@ const user = (role: Role): Caller => ({
 const key: Caller = { kind: 'service_key', orgId: 'org_a', keyId: 'key_1' };
 const upload: Caller = { kind: 'upload', orgId: 'org_a', uploadId: 'upl_1' };
 
-test('each role may use what the ones before it may, a key acts as a member, an upload has no role', () => {
+test('each role may use everything that lower ones may, a key acts as a member, an upload has no role', () => {
   const uses = (caller: Caller) => (['viewer', 'member', 'admin'] as const).map((needed) => mayUse(caller, needed));
   assert.deepEqual([user('viewer'), user('member'), user('admin'), key, upload].map(uses), [
     [true, false, false],

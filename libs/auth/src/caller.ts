@@ -33,7 +33,7 @@ export interface UploadCaller {
   readonly uploadId: UploadId;
 }
 
-/** A user's permissions: each role may do all that the ones before it may. */
+/** A user's permissions: each role may do everything that lower ones may. */
 export type Role = 'viewer' | 'member' | 'admin';
 
 const ORDER: readonly Role[] = ['viewer', 'member', 'admin'];
@@ -58,7 +58,9 @@ export function callerId(caller: Caller): string {
   }
 }
 
-/** Whether a caller may use what needs this role. A service key acts as a member; an upload's token has no role. */
+/**
+ * Reports whether a caller may use what needs this role. A service key acts as a member; an upload's token has no role.
+ */
 export function mayUse(caller: Caller, needed: Role): boolean {
   switch (caller.kind) {
     case 'service_key':

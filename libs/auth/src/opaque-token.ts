@@ -1,5 +1,5 @@
-// Tokens that mean nothing by themselves: of sessions, sign-ins and uploads. Their issuer keeps only the hash, so
-// stored data opens nothing.
+// Tokens without meaning by themselves: of sessions, sign-ins and uploads. Their issuer stores only the hash, so stored
+// data opens nothing.
 import { createHash, randomBytes } from 'node:crypto';
 
 const FORM = /^[A-Za-z0-9_-]{43}$/;
@@ -9,12 +9,15 @@ export function newOpaqueToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Nothing of another form is ever looked up. */
+/** A text of another form is never looked up. */
 export function isOpaqueToken(text: string): boolean {
   return FORM.test(text);
 }
 
-/** SHA-256 of the token's ASCII text: how it is known where it is kept. No slow hash: there is nothing to guess. */
+/**
+ * SHA-256 of the token's ASCII text, by which it is stored. A slow hash is not needed, since the token cannot be
+ * guessed.
+ */
 export function opaqueTokenSha256(token: string): Buffer {
   return createHash('sha256').update(token, 'ascii').digest();
 }

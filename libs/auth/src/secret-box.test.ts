@@ -20,7 +20,7 @@ test('opens a box from a plain Uint8Array, as returned by a database', () => {
   equal(open(MASTER_KEY, new Uint8Array(seal(MASTER_KEY, SECRET, AAD)), AAD), SECRET);
 });
 
-test('a box made elsewhere with AES-256-GCM opens', () => {
+test('a box sealed elsewhere with AES-256-GCM opens', () => {
   const box = '01000102030405060708090a0b70e4851c72b7150d5eb62478afbd7cbd754a1461d5';
   equal(open(MASTER_KEY, Buffer.from(box, 'hex'), AAD), 'hello');
 });
@@ -62,7 +62,7 @@ test('a master key of another length is refused', () => {
   }
 });
 
-test('an error holds nothing of the secret', () => {
+test('an error reveals nothing of the secret', () => {
   const box = seal(MASTER_KEY, SECRET, AAD);
   throws(
     () => open(MASTER_KEY, box, 'key_2'),

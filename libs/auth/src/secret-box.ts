@@ -1,4 +1,4 @@
-// Secrets that must be readable again, at rest: AES-256-GCM under a master key. One byte of form, 12 of nonce, the
+// Secrets that must be readable again, at rest: AES-256-GCM under a master key. One byte of format, 12 of nonce, the
 // cipher text and 16 of tag. A random nonce is safe for 2^32 secrets under one master key.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -21,7 +21,7 @@ export function seal(masterKey: Buffer, plaintext: string, aad: string): Buffer 
   return Buffer.concat([Buffer.of(FORM), nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** @throws SecretBoxError for another master key, another `aad` or changed bytes; it does not say which. */
+/** @throws SecretBoxError for another master key, another `aad` or changed bytes, without saying which. */
 export function open(masterKey: Buffer, box: Uint8Array, aad: string): string {
   checkMasterKey(masterKey);
   if (box.length < 1 + NONCE_BYTES + TAG_BYTES || box[0] !== FORM) throw new SecretBoxError('not a sealed secret');

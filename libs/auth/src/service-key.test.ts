@@ -32,7 +32,7 @@ describe('a new service key', () => {
 });
 
 describe('a key that is sent', () => {
-  test('is taken whole, with a checksum that others compute alike', () => {
+  test('is accepted whole, with a checksum that others compute alike', () => {
     deepEqual(parseBearerKey(WHOLE), { authPart: AUTH_PART, contentPart: CONTENT_PART });
   });
 
@@ -40,7 +40,7 @@ describe('a key that is sent', () => {
     deepEqual(parseBearerKey(AUTH_PART), { authPart: AUTH_PART });
   });
 
-  test('is known by the SHA-256 of its auth part, however it was sent', () => {
+  test('is identified by the SHA-256 of its auth part, in either form', () => {
     for (const text of [WHOLE, AUTH_PART]) {
       equal(authSha256(parseBearerKey(text)?.authPart ?? '').toString('hex'), AUTH_SHA256);
     }

@@ -29,8 +29,8 @@ export function createServiceKey(): NewServiceKey {
 }
 
 /**
- * The parts of a key as a caller sent it, whole or only `sk_<auth part>`, without the word Bearer; null when it has
- * another form or a wrong checksum, so that a mistyped whole key is detected without a look-up.
+ * Returns the parts of a key as a caller sent it, whole or only `sk_<auth part>`, without the word Bearer; null when it
+ * has another form or a wrong checksum, so that a mistyped whole key is detected without a look-up.
  */
 export function parseBearerKey(text: string): ParsedServiceKey | null {
   if (AUTH_PART.test(text)) return { authPart: text };
@@ -39,7 +39,7 @@ export function parseBearerKey(text: string): ParsedServiceKey | null {
   return sum === checksum(`${authPart}_${contentPart}`) ? { authPart, contentPart } : null;
 }
 
-/** SHA-256 of the ASCII text `sk_<auth part>`: how a key is known to the server. */
+/** SHA-256 of the ASCII text `sk_<auth part>`, by which the server identifies a key. */
 export function authSha256(authPart: string): Buffer {
   return createHash('sha256').update(authPart, 'ascii').digest();
 }

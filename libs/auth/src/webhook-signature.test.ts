@@ -80,7 +80,7 @@ describe('a webhook signature', () => {
     refused('stale', () => verifySignature(BODY, header, SECRET, { nowS: NOW_S + 11, toleranceS: 10 }));
   });
 
-  test('has one of each secret while it is rotated, and any of them is enough', () => {
+  test('has one for each secret during a rotation, and any of them is enough', () => {
     const [before, now, other] = ['1', '2', '3'].map((end) => `${SECRET.slice(0, -1)}${end}`) as [
       string,
       string,
@@ -92,7 +92,7 @@ describe('a webhook signature', () => {
     refused('mismatch', () => verifySignature(`${BODY} `, header, now, { nowS: NOW_S }));
   });
 
-  test('is called stale only when it is authentic', () => {
+  test('is reported as stale only when it is authentic', () => {
     const header = signatureHeader(SECRET, NOW_S, BODY);
     refused('mismatch', () => verifySignature(`${BODY} `, header, SECRET, { nowS: NOW_S + 9_999 }));
   });

@@ -1,5 +1,5 @@
-// The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`. While a secret is
-// rotated there is a `v1` of each that signs.
+// The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`. During a rotation there
+// is a `v1` for each secret that signs.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { randomSecret } from './base62.ts';
 
@@ -34,8 +34,8 @@ interface VerifyOptions {
 }
 
 /**
- * Returns when a signature of the header signs exactly these bytes. Compares in constant time, and before the timestamp: only an
- * authentic header is called stale.
+ * Returns normally when a signature of the header signs exactly these bytes. Compares in constant time, and before the
+ * timestamp: only an authentic header is reported as stale.
  * @throws SignatureError malformed, mismatch or stale.
  */
 export function verifySignature(
@@ -47,7 +47,7 @@ export function verifySignature(
   const [, timestamp, signatures] = HEADER.exec(header) ?? [];
   if (timestamp === undefined || signatures === undefined) throw new SignatureError('malformed');
   const expected = mac(secret, timestamp, rawBody);
-  // All are compared, so that the time does not say which one matches.
+  // All are compared, so that the time does not reveal which one matches.
   const all = signatures.split(',v1=').slice(1);
   const matching = all.filter((hex) => timingSafeEqual(expected, Buffer.from(hex, 'hex')));
   if (matching.length === 0) throw new SignatureError('mismatch');

@@ -1,4 +1,4 @@
-// Growing waits with jitter, so that many clients of one failed part do not come back in the same instant.
+// Growing waits with jitter, so that the clients of one failed part do not all retry at the same time.
 
 export interface BackoffOptions {
   /** First wait in ms. */

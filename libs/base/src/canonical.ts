@@ -1,4 +1,4 @@
-// One text for one JSON value (RFC 8785), and its digest: how repeats of a request or an answer are recognized.
+// One text for each JSON value (RFC 8785), and its digest, by which repeats of a request or an answer are recognized.
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 

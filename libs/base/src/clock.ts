@@ -1,7 +1,7 @@
 // Time as a parameter: everything that measures or waits takes a Clock, so that tests can control it.
 
 export interface Clock {
-  /** Wall time in ms since the epoch. Jumps; never measure spans with it. */
+  /** Wall time in ms since the epoch. It jumps, so never measure spans with it. */
   wallMs(): number;
   /** Monotonic time in ms from an arbitrary start. */
   monotonicMs(): number;

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fault-point-'));
 const onceFile = join(folder, 'once');
 after(() => rmSync(folder, { recursive: true }));
 
-/** The signal that ended a process at the point, and its output after the point. */
+/** Returns the signal that ended a process at the point, and its output after the point. */
 function pass(armed: boolean): { signal: string | null; wrote: string } {
   const code = `
     import { armFaultPoint, faultPoint } from ${JSON.stringify(CODE.href)};
@@ -23,7 +23,7 @@ function pass(armed: boolean): { signal: string | null; wrote: string } {
   return { signal, wrote: stdout.trim() };
 }
 
-test('a fault point is inert until it is armed, and strikes once', () => {
+test('a fault point does nothing until it is armed, and fires once', () => {
   assert.deepEqual(pass(false), { signal: null, wrote: 'behind' });
   assert.equal(existsSync(onceFile), false);
   assert.deepEqual(pass(true), { signal: 'SIGKILL', wrote: '' });

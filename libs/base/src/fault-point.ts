@@ -1,5 +1,5 @@
-// Named places where a test may kill the process, for faults whose moment no outside signal could hit. Inert unless
-// armed; only a service's configuration arms one.
+// Named places where a test may kill the process, for faults at times that no outside signal could hit. They do nothing
+// unless armed; only a service's configuration arms one.
 import { closeSync, openSync } from 'node:fs';
 
 export const FAULT_POINTS = ['claim-committed', 'granted-early'] as const;
@@ -7,7 +7,9 @@ export type FaultPointName = (typeof FAULT_POINTS)[number];
 
 export interface FaultPoint {
   readonly names: readonly FaultPointName[];
-  /** The process dies only if this file does not exist yet, and creates it: of many processes and passes, one dies. */
+  /**
+   * The process dies only if this file does not exist yet, and creates it: of many processes and passes, only one dies.
+   */
   readonly onceFile: string;
 }
 
@@ -17,7 +19,7 @@ export function armFaultPoint(point: FaultPoint | null): void {
   armed = point;
 }
 
-/** Ends this process by SIGKILL, on this line, when the point is armed and none has struck yet. */
+/** Kills this process by SIGKILL, on this line, when the point is armed and none has fired yet. */
 export function faultPoint(name: FaultPointName): void {
   if (!armed?.names.includes(name)) return;
   try {

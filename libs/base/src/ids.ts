@@ -21,8 +21,8 @@ export type IdPrefix =
   | 'ep';
 
 /**
- * An id's prefix is its type, so that one cannot be used for another. A text gets it from `isId`, from what makes ids,
- * or from a row or message whose field says so (ADR 0036).
+ * An id's prefix is its type, so that one cannot be used for another. A text becomes an id by `isId`, by a function
+ * that makes ids, or from a row or message whose field says so (ADR 0036).
  */
 export type Id<Prefix extends IdPrefix> = `${Prefix}_${string}`;
 export type OrgId = Id<'org'>;
@@ -39,7 +39,7 @@ export type FolderId = Id<'fld'>;
 export type DeliveryId = Id<'dlv'>;
 export type AuditId = Id<'aud'>;
 export type EndpointId = Id<'ep'>;
-/** A method's id as its production form has it: what runs, queues and workers know it by. */
+/** A method's id in production form, which runs, queues and workers use. */
 export type ProductionId = `wf_${string}`;
 
 declare const bare: unique symbol;
@@ -65,7 +65,10 @@ export function newRunId(shard: number, nowMs: number = Date.now()): RunId {
   return `run_${shardPart(shard)}${timePart(nowMs)}${randomPart(14)}`;
 }
 
-/** Ids of the shard's runs made before `atMs` sort below it, all others of the shard above. Not an id itself. */
+/**
+ * A bound for ids: those of the shard's runs created before `atMs` sort below it, all others of the shard above. Not an
+ * id itself.
+ */
 export function runIdBound(shard: number, atMs: number): RunId {
   return `run_${shardPart(shard)}${timePart(Math.max(0, atMs))}`;
 }
@@ -74,14 +77,14 @@ export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): tex
   return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));
 }
 
-/** The shard a run id names, or null when the id is malformed or names no shard below `shardCount`. */
+/** Returns the shard that a run id names, or null when the id is malformed or names no shard below `shardCount`. */
 export function shardOfRunId(runId: string, shardCount: number): number | null {
   if (!isId('run', runId)) return null;
   const shard = ALPHABET.indexOf(runId.charAt(4)) * 32 + ALPHABET.indexOf(runId.charAt(5));
   return shard < shardCount ? shard : null;
 }
 
-/** The bare method id of either spelling, or null when malformed. */
+/** Returns the bare method id of either spelling, or null when malformed. */
 export function bareMethodId(text: string): MethodId | null {
   const body = text.startsWith('wf_') ? text.slice(3) : text;
   return BODY.test(body) ? (body as MethodId) : null;

@@ -10,7 +10,7 @@ import { until } from '@methods/test/harness/until';
 import { tryLockFile, type WaitingLockOptions, withLockFile } from './lock-file.ts';
 import { isRunning } from './running-process.ts';
 
-/** No process has this id: it is above what Linux gives. */
+/** No process has this id: it is above the maximum on Linux. */
 const ENDED = 4_194_305;
 const WAIT: WaitingLockOptions = { waitMaxMs: 60_000, againMs: 1, tooLong: () => new Error('it took too long') };
 
@@ -32,7 +32,7 @@ test('a lock has one holder, and is free when it is released', () => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a lock whose holder has ended is taken, one of a suspended process is not', async (t) => {
+test('a lock is taken over if its holder has ended, and not if it is suspended', async (t) => {
   for (const text of [`${ENDED} ${hostname()}`, `${ENDED}`, 'no id']) {
     writeFileSync(path, text);
     const lock = tryLockFile(path);
@@ -43,12 +43,12 @@ test('a lock whose holder has ended is taken, one of a suspended process is not'
   t.after(() => suspended.kill('SIGKILL'));
   assert.ok(suspended.kill('SIGSTOP'));
   writeFileSync(path, `${suspended.pid}`);
-  // Far longer ago than a library that trusts the file's time would wait.
+  // Far longer ago than a library that relies on the file's time would wait.
   utimesSync(path, 1, 1);
   assert.deepEqual(tryLockFile(path), { held: false, pid: suspended.pid });
 });
 
-test('an empty lock is about to be written, and later one that a killed process left', () => {
+test('an empty lock counts as being written, and later as left by a killed process', () => {
   writeFileSync(path, '');
   assert.deepEqual(tryLockFile(path), { held: false, pid: null });
   utimesSync(path, 1, 1);
@@ -74,7 +74,7 @@ test('a file system without hard links has locks too', (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('the id of a process of another machine says nothing here', () => {
+test('the process id of another machine means nothing here', () => {
   writeFileSync(path, `${ENDED} other-${hostname()}`);
   assert.deepEqual(tryLockFile(path), { held: false, pid: ENDED });
   utimesSync(path, 1, 1);
@@ -90,7 +90,7 @@ test('a lock left by an earlier process of the same id is taken', () => {
   lock.release();
 });
 
-test('a holder that was found too old removes no lock of another one', () => {
+test("a holder that another process found too old does not remove that one's lock", () => {
   const old = tryLockFile(path);
   assert.ok(old.held);
   utimesSync(path, 1, 1);
@@ -113,7 +113,7 @@ test('a link in the place of a lock is not followed, and a folder blocks', () =>
   assert.deepEqual(tryLockFile(path), { held: false, pid: null });
 });
 
-test('one of many waits for the others, also past a lock that was left behind', async () => {
+test('one of many waits for the others, and takes over a lock that was left behind', async () => {
   writeFileSync(path, `${ENDED} ${hostname()}`);
   let inside = 0;
   let most = 0;
@@ -140,7 +140,7 @@ test('processes that find the same stale lock at once hold it one after the othe
         mkdirSync(inside); // fails where another one is inside
         await new Promise((again) => setImmediate(again));
         rmdirSync(inside);
-        // As if this holder were killed; its successors find what it left.
+        // As if this holder were killed; its successors find its file.
         writeFileSync(path + process.pid, '${ENDED}');
         renameSync(path + process.pid, path);
       });
@@ -181,7 +181,7 @@ test('a wait ends with the signal, or after its time', async () => {
   lock.release();
 });
 
-test('a process id that is none names no running process', () => {
+test('an invalid process id names no running process', () => {
   assert.deepEqual([process.pid, 1, 0, -1, Number.NaN, 1.5, ENDED].map(isRunning), [
     true,
     true,

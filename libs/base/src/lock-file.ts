@@ -21,18 +21,20 @@ import { isRunning } from './running-process.ts';
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 export interface LockFileOptions {
-  /** Whether the process of this id may be the holder; absent: while it is running. */
+  /** Reports whether the process with this id may be the holder; absent: while it is running. */
   readonly mayHold?: (pid: number) => boolean;
-  /** Longer than the work under the lock takes; what is older was left behind, and its id belongs to another process. */
+  /**
+   * Longer than the work under the lock takes; an older lock was left behind, and its id belongs to another process.
+   */
   readonly ageMaxMs?: number;
-  /** The file holds the id and nothing else: the folder is of one machine, and others read the id. */
+  /** The file holds only the id: the folder is used by one machine, and others read the id. */
   readonly idOnly?: true;
 }
 
 export interface WaitingLockOptions extends LockFileOptions {
   readonly signal?: AbortSignal;
   readonly waitMaxMs: number;
-  /** Between two tries. */
+  /** The pause between two tries. */
   readonly againMs: number;
   /** The error to throw after `waitMaxMs`. */
   readonly tooLong: () => Error;
@@ -45,18 +47,20 @@ export type LockTry =
 
 /** `HOST_MAX` of Linux is 64. */
 const TEXT_BYTES_MAX = 300;
-/** Longer than the holder of a lock takes to write its id into it. */
+/** Longer than a holder takes to write its id into a lock. */
 const EMPTY_MS = 10_000;
-/** A stale lock is removed and its place taken; another process may be quicker each time. */
+/** A stale lock is removed and taken; another process may be quicker each time. */
 const TRIES_MAX = 3;
 
-/** The locks of this process: a file with its id that is not among them was left by an earlier process of the same id. */
+/**
+ * The locks of this process. A file with its id that is not among them was left by an earlier process with the same id.
+ */
 const heldHere = new Set<string>();
 
-/** Takes the lock if it is free. @throws the system's error where the folder cannot be written */
+/** Takes the lock if it is free. @throws the system's error if the folder cannot be written */
 export function tryLockFile(file: string, options: LockFileOptions = {}): LockTry {
   const path = resolve(file);
-  // Nothing is written while another one holds it: this is asked again and again.
+  // Writes nothing while another process holds the lock, since this is called repeatedly.
   const holder = holderOf(path);
   if (holder !== null && !isStale(path, options)) return { held: false, pid: holder.pid };
   const own = `${path}.${randomUUID()}`;
@@ -75,7 +79,7 @@ export function tryLockFile(file: string, options: LockFileOptions = {}): LockTr
   }
 }
 
-/** Does `work` while holding the lock. @throws what `work` throws; `tooLong`; the signal's reason */
+/** Runs `work` while holding the lock. @throws what `work` throws; `tooLong`; the signal's reason */
 export async function withLockFile<T>(file: string, options: WaitingLockOptions, work: () => Promise<T>): Promise<T> {
   const untilMs = performance.now() + options.waitMaxMs;
   let lock = tryLockFile(file, options);
@@ -99,7 +103,7 @@ function taken(path: string): LockTry {
     held: true,
     release() {
       heldHere.delete(path);
-      // A process that found it too old has its own lock there.
+      // A process that found the lock too old has its own lock there.
       if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
     },
   };
@@ -113,7 +117,7 @@ function linked(own: string, path: string): boolean {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    // A memory stick has no hard links.
+    // For example, a memory stick has no hard links.
     if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code)) return copied(own, path);
     throw error;
   }
@@ -131,8 +135,8 @@ function copied(own: string, path: string): boolean {
 }
 
 /**
- * Only one process at a time removes what another left, so that none removes the lock that came after it.
- * False: the lock is held.
+ * Only one process at a time removes what another left, so that none removes the lock that followed. Returns false if
+ * the lock is held.
  */
 function removeStale(own: string, path: string, options: LockFileOptions): boolean {
   if (!isStale(path, options)) return false;
@@ -145,7 +149,7 @@ function removeStale(own: string, path: string, options: LockFileOptions): boole
     if (isStale(path, options)) unlinkSync(path);
     return true;
   } catch (error) {
-    // What cannot be removed, such as a folder of this name, blocks as a holder does.
+    // What cannot be removed, such as a folder of this name, blocks like a holder.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   } finally {
     rmSync(removal, { force: true });
@@ -172,7 +176,7 @@ interface Holder {
 
 const NO_HOLDER: Holder = { pid: null, host: undefined, ageMs: 0, isEmpty: false };
 
-/** null: there is no lock. What is no file of a lock (a link, a pipe, a device) names no holder. */
+/** null: there is no lock. A link, a pipe or a device in its place names no holder. */
 function holderOf(path: string): Holder | null {
   let file: number;
   try {

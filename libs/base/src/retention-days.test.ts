@@ -27,7 +27,7 @@ describe('days that an organization keeps finished runs', () => {
 
   const daysOf = async (...orgIds: OrgId[]) => Object.fromEntries(await retention.of(orgIds));
 
-  test('are asked once for many and again after five minutes', async () => {
+  test('are requested once for many and again after five minutes', async () => {
     assert.deepEqual(await daysOf('org_a', 'org_b', 'org_a'), { org_a: 30, org_b: 30 });
     answer = async () => 7;
     nowMs = GOOD_MS - 1;
@@ -53,7 +53,7 @@ describe('days that an organization keeps finished runs', () => {
     await assert.rejects(daysOf('org_a'), /away/);
   });
 
-  test('that changed while they were asked are asked again', async () => {
+  test('that changed during a request are requested again', async () => {
     let release = (_days: number) => {};
     answer = () => new Promise((resolve) => (release = resolve));
     const first = daysOf('org_a');
@@ -64,7 +64,7 @@ describe('days that an organization keeps finished runs', () => {
     assert.deepEqual(await daysOf('org_a'), { org_a: 60 });
   });
 
-  test('of any number of organizations are remembered for 10,000, and a few are asked for at once', async () => {
+  test('are cached for 10,000 organizations, and few are requested at a time', async () => {
     let [underWay, most] = [0, 0];
     answer = async () => {
       most = Math.max(most, ++underWay);

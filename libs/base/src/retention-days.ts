@@ -1,12 +1,12 @@
-// How many days organizations keep what is finished, as the method registry says. An answer is valid for five minutes
-// and never longer: a deletion needs the current setting, so a registry that cannot be reached stops deleting.
+// How many days organizations keep what is finished, as the method registry reports. An answer is valid for five
+// minutes and never longer: a deletion needs the current setting, so an unavailable registry stops deleting.
 
 import type { Clock } from './clock.ts';
 import type { OrgId } from './ids.ts';
 
 const GOOD_MS = 300_000;
 const KNOWN_MAX = 10_000;
-/** Questions under way at once. */
+/** Requests in flight at a time. */
 const ASKED_MAX = 8;
 const DAYS_MAX = 3_650;
 
@@ -22,15 +22,15 @@ export class RetentionDays {
 
   constructor(
     private readonly options: {
-      /** Null for an organization the registry does not have; rejects when it cannot be asked. */
+      /** Returns null for an organization that the registry does not have; rejects when it is unavailable. */
       readonly ask: (orgId: OrgId) => Promise<number | null>;
       readonly clock: Clock;
     },
   ) {}
 
   /**
-   * The days, 1 to 3650, by organization. One the registry does not know is missing, and keeps everything.
-   * Rejects when a single one could not be asked.
+   * Returns the days, 1 to 3650, by organization. One that the registry does not know is missing, and keeps everything.
+   * Rejects when a single one could not be requested.
    */
   async of(orgIds: Iterable<OrgId>): Promise<ReadonlyMap<OrgId, number>> {
     const found = new Map<OrgId, number>();
@@ -61,9 +61,9 @@ export class RetentionDays {
   private async ask(orgId: OrgId): Promise<number | null> {
     const { changes } = this;
     const answer = await this.options.ask(orgId);
-    // An empty message reads as 0 days: that must not delete everything.
+    // An empty message reads as 0 days, which must not delete everything.
     const days = answer !== null && Number.isInteger(answer) && answer >= 1 && answer <= DAYS_MAX ? answer : null;
-    // A change announced while this request was under way may not be in its answer.
+    // The answer may lack a change that was announced during this request.
     if (changes !== this.changes) return null;
     this.known.delete(orgId);
     this.known.set(orgId, { days, goodUntilMs: this.options.clock.monotonicMs() + GOOD_MS });

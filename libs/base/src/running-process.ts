@@ -1,6 +1,6 @@
-// Whether a process of this machine is running, by its id.
+// Reports whether a process of this machine is running, by its id.
 
-/** False for an invalid process id. A process of another user counts, though it cannot be signalled. */
+/** Returns false for an invalid process id. A process of another user counts, though it cannot be signalled. */
 export function isRunning(pid: number): boolean {
   // 0 and negative ids name groups of processes.
   if (!Number.isInteger(pid) || pid <= 0) return false;

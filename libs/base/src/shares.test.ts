@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Shares } from './shares.ts';
 
-/** Takes until refused; how many it got. */
+/** Takes until refused; returns how many it got. */
 function fill(shares: Shares, orgId: string, key?: string): number {
   let got = 0;
   while (shares.take(orgId, key).ok) got++;
@@ -48,7 +48,7 @@ describe('Shares', () => {
     deepEqual(bytes.take('c', '', 1), { ok: false, share: 'all', max: 1_000 });
   });
 
-  test('keeps nothing of those who have left', () => {
+  test('keeps nothing of organizations that have left', () => {
     const shares = new Shares({ placesMax: 10 });
     const taken = Array.from({ length: 5 }, (_, i) => shares.take(`org_${i}`, 'key'));
     for (const each of taken) if (each.ok) each.leave();

@@ -1,19 +1,19 @@
-// Shares of a bounded whole: open replies, waits, jobs under way, bytes in flight. One organization never fills it, and
-// one key never fills its organization's share, so a caller that asks for too much is refused before others are.
+// Shares of a bounded total: open replies, waits, jobs in progress, bytes in flight. One organization never fills it,
+// and one key never fills its organization's share, so a caller that asks for too much is refused before others are.
 
 export interface SharesOptions {
-  /** Of all organizations together. */
+  /** For all organizations together. */
   readonly placesMax: number;
-  /** Per organization. Lower while others hold places: never more than are still free. */
+  /** For each organization. Lower while others hold places: never more than are still free. */
   readonly perOrganizationMax?: number;
-  /** Per key, person or host of an organization; default: as many as the organization. */
+  /** For each key, person or host of an organization; default: as many as the organization. */
   readonly perKeyMax?: number;
 }
 
 /** The share that is used up: that of the key, that of its organization, or the whole. */
 export type Share = 'key' | 'organization' | 'all';
 
-/** A refusal changes nothing: there is nothing to return. */
+/** A refusal changes nothing, so there is nothing to return. */
 export type Taken =
   | { readonly ok: true /** Gives the places back; a second call does nothing. */; readonly leave: () => void }
   | { readonly ok: false; readonly share: Share; readonly max: number };
@@ -47,7 +47,7 @@ export class Shares {
     if (ofOrganization > perOrganizationMax) return { ok: false, share: 'organization', max: perOrganizationMax };
     const free = placesMax - this.taken - places;
     if (free < 0) return { ok: false, share: 'all', max: placesMax };
-    // An organization's first taking is small, and never refused for the sake of newcomers.
+    // An organization's first request is small, and never refused to keep room for newcomers.
     if (held !== undefined && ofOrganization > free + places) {
       return { ok: false, share: 'organization', max: held.places };
     }

@@ -20,7 +20,7 @@ function laneOfTurnedClock() {
   return { lane: new SlowLane(clock), turnTo };
 }
 
-test('a hundred go at once, further ones a second later, and those of others at once', () => {
+test('a hundred pass at once, further ones a second later, and those of others at once', () => {
   const { lane, turnTo } = laneOfTurnedClock();
   const gone = { a: 0, b: 0 };
   const pass = (who: 'a' | 'b', times: number) => {

@@ -1,12 +1,12 @@
-// Lets occasional calls through at once and delays those that come too fast, so that a client's rate depends on how many
-// connections it keeps, not on its speed. Meant for refusals: a client that respects them rarely gets one.
+// Lets occasional calls pass at once and delays those that come too fast, so that a client's rate depends on its number
+// of connections, not on its speed. Meant for refusals: a client that respects them rarely gets one.
 import type { Clock } from './clock.ts';
 import { TokenBuckets } from './token-bucket.ts';
 
 /** Per key, person or address. */
 const AT_ONCE = { perSecond: 5, burst: 100 };
 const LATE_MS = 1_000;
-/** Calls that may wait, of all keys together: each costs memory. Beyond it, calls go at once. */
+/** Calls that may wait, for all keys together: each costs memory. Beyond this, calls pass at once. */
 const WAITING_MAX = 10_000;
 
 export class SlowLane {

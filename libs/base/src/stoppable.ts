@@ -1,4 +1,4 @@
-// Parts of a process start in one order and stop in the other; the order is written down in each composition.
+// The parts of a process start in one order and stop in reverse; each composition lists the order.
 import { AssertionFailed } from './assert.ts';
 
 export interface Stoppable {
@@ -18,7 +18,7 @@ export async function startAll(parts: readonly Stoppable[]): Promise<void> {
   }
 }
 
-/** Stops last first. A part that fails to stop does not keep the others from stopping. */
+/** Stops last first. A part that fails to stop does not prevent the others from stopping. */
 export async function stopAll(parts: readonly Stoppable[]): Promise<void> {
   const errors: unknown[] = [];
   for (const part of [...parts].reverse()) {

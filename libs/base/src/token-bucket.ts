@@ -1,13 +1,13 @@
-// How fast each key may ask: a bucket of tokens a key, filled steadily, one token a request.
+// Limits how fast each key may ask: a bucket of tokens for each key, filled steadily, one token for each request.
 import type { Clock } from './clock.ts';
 
 export interface BucketState {
   readonly allowed: boolean;
   /** Whole tokens left after this request. */
   readonly remaining: number;
-  /** Until one token is there again, in ms; 0 when there is one. */
+  /** The time until one token is available, in ms; 0 when there is one. */
   readonly waitMs: number;
-  /** Until the bucket is full again, in ms. */
+  /** The time until the bucket is full again, in ms. */
   readonly fullMs: number;
 }
 
@@ -48,7 +48,7 @@ export class TokenBuckets {
     return { allowed: taken === 1, ...state };
   }
 
-  /** As many of `count` tokens as there are. */
+  /** Takes as many of `count` tokens as there are. */
   takeUpTo(key: string, count: number): TakenTokens {
     const { clock, perSecond, burst } = this.options;
     const nowMs = clock.monotonicMs();
@@ -75,7 +75,7 @@ export class TokenBuckets {
     return bucket;
   }
 
-  // A bucket that is full again is as good as none; if all are in use, the one unused for longest goes.
+  // A bucket that is full again can be dropped; if all are in use, the least recently used one is.
   private makeRoom(nowMs: number): void {
     const { burst, perSecond, bucketsMax = BUCKETS_MAX } = this.options;
     const fillMs = (burst * 1_000) / perSecond;

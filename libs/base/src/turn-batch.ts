@@ -1,11 +1,11 @@
-// Gathers the items of one turn of the event loop and passes them on at its end, so that many small messages cost one.
+// Collects the items of one turn of the event loop and passes them on at its end, so that many small messages cost one.
 // It never waits: a single item leaves in the same turn.
 
 export class TurnBatch<Item> {
   private items: Item[] = [];
   private scheduled = false;
 
-  /** `flush` gets at most `itemsMax` items a call. */
+  /** `flush` gets at most `itemsMax` items in a call. */
   constructor(
     private readonly flush: (items: Item[]) => void,
     private readonly itemsMax = 256,

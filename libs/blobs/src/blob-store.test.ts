@@ -1,4 +1,4 @@
-// The contract of every store of blobs, checked on each of them as they are used: a real Postgres, and a server of S3.
+// The contract of every blob store, checked on each of them in real use: a real Postgres, and an S3 server.
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -23,7 +23,7 @@ interface Kept {
   close(): Promise<void>;
 }
 
-/** Breaks off every connection. It keeps its port meanwhile, so no other server ever answers there. */
+/** Breaks every connection. It keeps its port, so no other server ever answers there. */
 async function breakingServer() {
   let broken = 0;
   const server = createServer((socket) => {
@@ -102,7 +102,7 @@ for (const [where, open] of [
       return address;
     };
 
-    test('parts come back byte for byte in the order that is asked for', async () => {
+    test('parts are returned byte for byte in the requested order', async () => {
       fresh();
       const parts = [randomBytes(PART_BYTES_MAX), randomBytes(1), Buffer.from('\0\r\n\ufeff€')] as const;
       for (const [index, part] of parts.entries()) await store.putPart(address, `part-${index}`, part);
@@ -121,7 +121,7 @@ for (const [where, open] of [
       equal((await all(store, address, ['a'])).toString(), 'two');
     });
 
-    test('a part that is not there is missing, after those before it', async () => {
+    test('a missing part is reported after the parts before it', async () => {
       fresh();
       await store.putPart(address, 'a', Buffer.from('one'));
       const seen: string[] = [];
@@ -144,7 +144,7 @@ for (const [where, open] of [
       equal((await all(store, mine, ['a'])).toString(), 'mine');
     });
 
-    test('removing takes all parts of one blob, however many, and may be repeated', async () => {
+    test('removing takes all parts of one blob, for any number, and may be repeated', async () => {
       const mine = fresh();
       const other = { ...mine, blobId: `${mine.blobId}-2` };
       await store.putPart(other, 'a', Buffer.from('stays'));
@@ -168,7 +168,7 @@ for (const [where, open] of [
       await rejects(store.putPart(address, 'a', Buffer.alloc(0)), TypeError);
     });
 
-    test('a store that cannot be reached is reported as unavailable, without content', async () => {
+    test('an unavailable store is reported as such, without content', async () => {
       fresh();
       const canary = randomBytes(8).toString('hex');
       for (const act of [

@@ -1,4 +1,5 @@
-// Large things in parts, kept apart from the rows that refer to them. The port; Postgres and S3 are behind it.
+// Stores large content in parts, separate from the rows that refer to it. This is the interface; Postgres and S3
+// implement it.
 import type { OrgId } from '@methods/base/ids';
 
 /** Both lower-case letters, digits, `_` and `-`: they are used as keys unchanged. */
@@ -11,11 +12,11 @@ export interface BlobAddress {
 export const PART_BYTES_MAX = 1024 * 1024;
 
 export interface BlobStore {
-  /** Keeps 1 byte to 1 MiB; the same name again replaces it. @throws BlobError unavailable. */
+  /** Stores 1 byte to 1 MiB; the same name again replaces it. @throws BlobError unavailable. */
   putPart(address: BlobAddress, partName: string, bytes: Uint8Array): Promise<void>;
   /**
-   * The named parts, one after the other. @throws BlobError missing, unavailable, possibly after some parts were
-   * yielded.
+   * Returns the named parts, one after the other. @throws BlobError missing, unavailable, possibly after some parts
+   * were yielded.
    */
   read(address: BlobAddress, partNames: Iterable<string>): AsyncIterable<Uint8Array>;
   /** Removes all parts; succeeds if there are none. After a failure, repeat it. @throws BlobError unavailable. */
@@ -29,7 +30,7 @@ export class BlobError extends Error {
   constructor(
     readonly code: 'missing' | 'unavailable',
     message: string,
-    /** The original error; may hold parts, so it is never logged whole. */
+    /** The original error; may contain parts, so it is never logged whole. */
     cause?: unknown,
   ) {
     super(message, cause === undefined ? undefined : { cause });
@@ -38,14 +39,14 @@ export class BlobError extends Error {
 
 const NAME = /^[a-z0-9_-]{1,128}$/;
 
-/** For stores. @throws TypeError, which is a fault of the caller's code. */
+/** For stores. @throws TypeError, since the caller's code is at fault. */
 export function checkNames({ orgId, blobId }: BlobAddress, partName?: string): void {
   for (const name of [orgId, blobId, ...(partName === undefined ? [] : [partName])]) {
     if (!NAME.test(name)) throw new TypeError('not a name of a blob');
   }
 }
 
-/** For stores. @throws TypeError, which is a fault of the caller's code. */
+/** For stores. @throws TypeError, since the caller's code is at fault. */
 export function checkPart(bytes: Uint8Array): void {
   if (bytes.length === 0 || bytes.length > PART_BYTES_MAX) throw new TypeError('a part has 1 byte to 1 MiB');
 }

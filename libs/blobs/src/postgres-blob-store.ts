@@ -1,4 +1,5 @@
-// Parts as rows of the table `blob_parts` in the schema of the service that keeps them; its migrations make the table.
+// Stores parts as rows of the table `blob_parts` in the schema of the service that uses them; its migrations create the
+// table.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { type BlobAddress, BlobError, type BlobStore, checkNames, checkPart } from './blob-store.ts';
@@ -6,8 +7,8 @@ import { type BlobAddress, BlobError, type BlobStore, checkNames, checkPart } fr
 const QUERY_DEADLINE_MS = 5_000;
 
 /**
- * `schema.blob_parts (org_id text, blob_id text, part_name text, bytes bytea, primary key (org_id, blob_id, part_name))`
- * must be there.
+ * Needs `schema.blob_parts (org_id text, blob_id text, part_name text, bytes bytea, primary key (org_id, blob_id,
+ * part_name))`.
  */
 export class PostgresBlobStore implements BlobStore {
   constructor(

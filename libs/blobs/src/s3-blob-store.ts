@@ -1,5 +1,5 @@
-// Parts as objects `<org>/<blob>/<part>` of one bucket, in S3 or what speaks like it. Addresses are by path, since many
-// of those know no other.
+// Stores parts as objects `<org>/<blob>/<part>` of one bucket, in S3 or a compatible store. Addresses are by path,
+// since many of those support no other form.
 import { createHash } from 'node:crypto';
 import { AwsClient } from 'aws4fetch';
 import { type BlobAddress, BlobError, type BlobStore, checkNames, checkPart, PART_BYTES_MAX } from './blob-store.ts';
@@ -8,7 +8,7 @@ export interface S3Options {
   /** For example https://s3.eu-central-1.amazonaws.com; without the bucket. */
   readonly endpoint: string;
   readonly region: string;
-  /** Must be there. */
+  /** Must exist. */
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -82,7 +82,7 @@ export class S3BlobStore implements BlobStore {
     const response = await this.send('GET', `${this.bucketUrl}?list-type=2&prefix=${encodeURIComponent(prefix)}`);
     const text = Buffer.from(await body(response)).toString();
     if (!response.ok) throw refused(response);
-    // Our keys hold nothing that XML would write otherwise.
+    // Our keys contain nothing that XML would escape.
     const keys = Array.from(text.matchAll(/<Key>([a-z0-9_/-]+)<\/Key>/g), ([, key]) => key as string);
     return keys.filter((key) => key.startsWith(prefix));
   }
@@ -104,7 +104,7 @@ export class S3BlobStore implements BlobStore {
   }
 }
 
-/** Signed with the request: a part that changed on the way is refused. */
+/** Signed with the request, so that a part changed on the way is refused. */
 function digestHeader(bytes: Uint8Array): Record<string, string> {
   return { 'x-amz-content-sha256': createHash('sha256').update(bytes).digest('hex') };
 }

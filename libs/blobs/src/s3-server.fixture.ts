@@ -1,4 +1,4 @@
-// A server of S3 in the test's process, with one bucket, on a free port. Its folder goes when it is closed.
+// An S3 server in the test's process, with one bucket, on a free port. Its folder is removed when it is closed.
 import { rm } from 'node:fs/promises';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import S3rver from 's3rver';

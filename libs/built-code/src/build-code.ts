@@ -1,5 +1,5 @@
-// Builds code of the repository as plain JavaScript into one folder: pieces that its processes, their threads and the
-// tests share. Packages of others stay where they are, except those that would make starts longer.
+// Builds code of the repository as plain JavaScript into one folder: pieces shared by its processes, their threads and
+// the tests. Third-party packages are not built, except those that would slow starts.
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
@@ -7,8 +7,8 @@ import { type BuildResult, build, type Plugin } from 'esbuild';
 import { builtName, placed } from './code-references.ts';
 
 /**
- * Packages whose files a process takes longer to find, and to search for names of CommonJS exports, than to read. None
- * finds files by its own place.
+ * Packages for which finding the files and searching them for the names of CommonJS exports takes longer than reading
+ * them. None finds files relative to its own location.
  */
 const BUILT_IN = new Set([
   ...['typebox', '@bufbuild/protobuf', 'nats', 'nkeys.js', 'tweetnacl', 'tsyringe', 'tslib', 'reflect-metadata'],
@@ -35,9 +35,11 @@ const BUILT_IN = new Set([
   ...['fresh', 'http-assert', 'deep-equal', 'http-errors', 'inherits', 'setprototypeof', 'statuses', 'toidentifier'],
   ...['koa-compose', 'on-finished', 'ee-first', 'parseurl', 'type-is', 'media-typer', 'vary'],
 ]);
-/** Marks a look-up of the plugin's own. */
+/** Marks the plugin's own look-ups. */
 const FOUND = Symbol('found');
-/** What every piece imports before anything else: a piece with a decorated class may be read before its `main.ts`. */
+/**
+ * Imported by every piece before anything else, since a piece with a decorated class may be read before its `main.ts`.
+ */
 const FIRST = 'first-piece';
 const FIRST_IMPORTS = [`import './libs/built-code/src/stack-traces.ts';`, `import 'reflect-metadata/lite';`];
 
@@ -48,7 +50,7 @@ export interface CodeToBuild {
   readonly folder: string;
   /** False: the result holds the files instead. */
   readonly write?: boolean;
-  /** The text read instead of a file's own. */
+  /** Returns the text to read instead of a file's own. */
   readonly textOf?: (file: string, text: string) => string;
   readonly plugins?: readonly Plugin[];
   /** Entries that a plugin creates: its resolved code, by the file's name without its extension. */
@@ -78,7 +80,7 @@ export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: tr
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
-    // Packages of CommonJS that are built in call `require` for those that are not.
+    // CommonJS packages that are built in call `require` for those that are not.
     banner: {
       js: [
         `import './${FIRST}.mjs';`,
@@ -111,7 +113,7 @@ const othersOutside: Plugin = {
       const isOurs = kind === 'entry-point' || path.startsWith('@methods/') || BUILT_IN.has(packageOf(path));
       if (isOurs || pluginData === FOUND) return undefined;
       if (!importer.includes('/node_modules/') || isBuiltin(path)) return { path, external: true };
-      // The version that its importer finds from its own place.
+      // The version that the importer finds from its own location.
       const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: FOUND });
       return found.errors.length > 0 ? { path, external: true } : { path: found.path, external: true };
     });

@@ -23,7 +23,7 @@ for (const { path, contents } of outputFiles) {
   writeFileSync(path, contents);
   bytes[relative(folder, path)] = contents.length;
 }
-// Built code imports packages of others by name, wherever it is.
+// Built code imports third-party packages by name, from any folder.
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 const files = Object.fromEntries(entries.map((path) => [path, builtName(path)]));
 writeFileSync(join(folder, 'built.json'), JSON.stringify({ entries: files, bytes }));

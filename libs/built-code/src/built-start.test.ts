@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Checkout } from './checkout.fixture.ts';
 
-// Split, since the built form of this file would otherwise name its own place.
+// Split, since the built form of this file would otherwise name its own location.
 const OWN_PLACE = ['import', 'meta', 'url'].join('.');
 const MAIN = `import { Worker } from 'node:worker_threads';
 import { word } from './word.ts';
@@ -102,7 +102,7 @@ test('a build removes what killed builds left and states that no start used for 
   assert.ok(left.filter((name) => name.startsWith('old')).length < 4, left.join());
 });
 
-test('faulty sources are named, nothing of them stays, and a start after they are fixed runs', async () => {
+test('faulty sources are named, nothing of them is kept, and a start after they are fixed runs', async () => {
   rmSync(checkout.kept, { recursive: true });
   checkout.write('services/words/src/word.ts', 'export const word = ;\n');
   const { code, stdout, stderr } = await checkout.start();
@@ -114,7 +114,7 @@ test('faulty sources are named, nothing of them stays, and a start after they ar
   await says('mended');
 });
 
-test('a place that cannot be written, or that others may write, is passed over', async () => {
+test('a cache location that cannot be written, or that others may write, is skipped', async () => {
   rmSync(checkout.kept, { recursive: true });
   writeFileSync(checkout.kept, 'no folder');
   await says('mended');

@@ -1,4 +1,4 @@
-// A checkout of one small service, with the packages of this one: what its start builds is its own.
+// A checkout of one small service, with the packages of this one: its starts build their own code.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,18 +1,18 @@
-// Finds how code names other code to run: `new URL('./main.ts', import.meta.url)`, the file of a process or thread. In
-// built code this becomes the path of the built form; every other path that code derives from its own place refers to
-// the sources.
+// Finds where code names other code to run: `new URL('./main.ts', import.meta.url)`, the file of a process or thread.
+// In built code this becomes the path of the built form; every other path that code derives from its own location
+// refers to the sources.
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const OWN_PLACE = /new URL\(\s*'([^']+\.ts)',\s*import\.meta\.url,?\s*\)|import\.meta\.url/g;
 
-/** All built code is in one folder: a piece finds another by its name. */
+/** All built code is in one folder, so a piece finds another by its name. */
 export function builtName(path: string): string {
   return path.replaceAll('/', '.').replace(/\.ts$/, '.mjs');
 }
 
-/** The code that the files name, as paths from `root` like themselves. */
+/** Returns the code that the files name, as paths from `root` like their own. */
 export function referencedCode(root: string, files: readonly string[]): string[] {
   const known = new Set(files);
   const named = files.flatMap((file) =>

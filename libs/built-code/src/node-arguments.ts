@@ -10,7 +10,10 @@ export function nodeArguments(code: URL): string[] {
   return isSource(code) ? [RUN, path] : [path];
 }
 
-/** JavaScript of a promise of the code's module. A thread does not take over the loader of TypeScript from its process. */
+/**
+ * Returns JavaScript with a promise of the code's module. A thread does not inherit the TypeScript loader of its
+ * process.
+ */
 export function importOf(code: URL): string {
   const imported = `import(${JSON.stringify(code.href)})`;
   if (!isSource(code)) return imported;

@@ -8,7 +8,7 @@ import { tempFolder } from '@methods/test/harness/temp-folder';
 import { build } from 'esbuild';
 import { type Position, sourcePositions } from './source-positions.ts';
 
-test('places come from where Node says they come from', async () => {
+test('positions agree with those that Node reports', async () => {
   const folder = tempFolder('source-positions');
   try {
     const file = join(folder, 'built.mjs');

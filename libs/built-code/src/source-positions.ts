@@ -1,5 +1,5 @@
-// Where in the sources a place of built code comes from, by its source map. The map is read when it is asked and not
-// kept: places are asked for when something failed, most processes never ask, and a map in memory is ten times its file.
+// Maps positions of built code to the sources, by its source map. The map is read for each request and not kept:
+// positions are requested when something failed, most processes never do, and a map in memory is ten times its file.
 import { readFileSync } from 'node:fs';
 
 export interface Position {
@@ -22,7 +22,7 @@ const DIGITS = new Map(
 );
 const [SEMICOLON, COMMA] = [';'.charCodeAt(0), ','.charCodeAt(0)];
 
-/** For each position the mapping at it or before it on its line; null where there is none. */
+/** Returns for each position the mapping at it or before it on its line; null if there is none. */
 export function sourcePositions(mapFile: string, positions: readonly Position[]): (SourcePosition | null)[] {
   const { mappings, sources } = JSON.parse(readFileSync(mapFile, 'utf8')) as {
     readonly mappings: string;
@@ -30,7 +30,7 @@ export function sourcePositions(mapFile: string, positions: readonly Position[])
   };
   const found: (SourcePosition | null)[] = positions.map(() => null);
   const lastLine = Math.max(...positions.map(({ line }) => line));
-  // Each field counts from the one before, so all before the last place are gone through.
+  // Each field counts from the previous one, so all mappings before the last position are read.
   let [line, column, source, sourceLine, sourceColumn] = [1, 0, 0, 0, 0];
   for (let at = 0; at < mappings.length && line <= lastLine; at++) {
     const code = mappings.charCodeAt(at);
@@ -61,7 +61,7 @@ export function sourcePositions(mapFile: string, positions: readonly Position[])
   return found;
 }
 
-/** A number in base 64, five bits a digit, its sign in the lowest; and where it ends. */
+/** Reads a number in base 64, five bits a digit, its sign in the lowest; and returns where it ends. */
 function readNumber(text: string, start: number): [value: number, end: number] {
   let [bits, shift, at] = [0, 0, start];
   for (;;) {

@@ -1,11 +1,11 @@
-// Stack traces of built code name the lines of the sources. (Node's own --enable-source-maps reads every map when its
-// code is loaded, and keeps it.) Every piece of built code imports this first.
+// Makes stack traces of built code name the lines of the sources. (Node's own --enable-source-maps reads every map when
+// its code is loaded, and keeps it.) Every piece of built code imports this first.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type SourcePosition, sourcePositions } from './source-positions.ts';
 
 /** In built code the folder of all of it. */
 const FOLDER = `${pathToFileURL(import.meta.dirname).href}/`;
-/** The same faults come again and again. */
+/** The same faults recur. */
 const KNOWN_MAX = 10_000;
 const known = new Map<string, string>();
 

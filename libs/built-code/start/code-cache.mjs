@@ -1,5 +1,5 @@
-// Where built code is kept between two starts: a folder for each state of the sources, by their key. A folder is made
-// beside its place and moved there whole, so any number of processes may look and build at once.
+// Stores built code between starts: a folder for each state of the sources, by their key. A folder is created beside
+// its location and moved there whole, so any number of processes may look and build at once.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { placesOf } from './config.mjs';
 import { readSources } from './sources.mjs';
 
 const BUILD = fileURLToPath(new URL('../src/build-process.ts', import.meta.url));
-/** Exit code of a build whose sources are at fault: it has said so. */
+/** Exit code of a build whose sources are faulty, which has reported the fault. */
 const FAULTY_SOURCES = 2;
 /** Written last. */
 const MANIFEST = 'built.json';
@@ -26,7 +26,7 @@ export class BuildFailed extends Error {
 }
 
 /**
- * Built code of the sources as they are, and the files of its entries by the path of their source.
+ * Returns built code of the present sources, and the files of its entries by the path of their source.
  * @param {string} root
  * @returns {{ folder: string, entries: Record<string, string> }}
  * @throws {BuildFailed}
@@ -40,14 +40,14 @@ export function builtCode(root) {
       if (built !== null) return used(built);
     }
     const made = makeSomewhere(places, root, files);
-    // Edited while it was built: it is unknown which state this is.
+    // Edited during the build: it is unknown which state this is.
     if (readSources(root).key === key) return used(kept(made, key));
     remove(made.folder);
   }
   throw new BuildFailed('The code cannot be built: its sources keep changing.');
 }
 
-/** Null: not there, or not whole: a cleaner of old files may have been in it. */
+/** Null: missing or incomplete, since a cleaner of old files may have been in it. */
 function read(folder) {
   try {
     if (!isOurs(folder)) return null;
@@ -59,7 +59,7 @@ function read(folder) {
   }
 }
 
-/** A folder that others may write may hold their code. */
+/** A folder that others may write may contain their code. */
 function isOurs(folder) {
   const { uid, mode } = lstatSync(folder);
   return (process.getuid === undefined || uid === process.getuid()) && (mode & 0o170022) === 0o040000;
@@ -83,10 +83,10 @@ function makeSomewhere(places, root, files) {
   throw new BuildFailed(`The built code cannot be kept anywhere.\n${failures.join('\n')}`);
 }
 
-/** In a process of its own: what it takes to build goes with it. */
+/** Runs in a separate process, so that the memory of a build is freed with it. */
 function make(folder, root, files) {
   const args = ['--import', tsx(), BUILD, root, folder];
-  // Standard output is for what is run.
+  // Standard output is for the program that is run.
   const stdio = ['pipe', 2, 'pipe'];
   const { status, signal, stderr } = spawnSync(process.execPath, args, { input: files.join('\n'), stdio });
   const said = stderr.toString().trim();
@@ -104,7 +104,7 @@ function tsx() {
   }
 }
 
-/** At its place, or what another process has put there meanwhile. */
+/** Returns its location, or the folder that another process has put there meanwhile. */
 function kept({ folder, entries }, key) {
   const place = join(folder, '..');
   const own = join(place, key);

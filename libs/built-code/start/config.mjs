@@ -1,10 +1,10 @@
-// Where built code may be kept: with the packages of its checkout; where those are not ours to write, with the caches of
-// the user; and where there is no home, among temporary files.
+// Where built code may be stored: with the packages of its checkout; if those are not writable, with the user's caches;
+// and without a home, among temporary files.
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The first that can be used is.
+ * The first usable one is used.
  * @param {string} root
  * @returns {string[]}
  */

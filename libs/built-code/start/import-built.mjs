@@ -1,12 +1,12 @@
-// Runs a source file of this checkout in this process: its built form, or itself where it is not among what is built, as
-// what only tests run.
+// Runs a source file of this checkout in this process: its built form, or the file itself if it is not built, like
+// files that only tests run.
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BuildFailed, builtCode } from './code-cache.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** @param {string} source its whole path */
+/** @param {string} source its absolute path */
 export async function importBuilt(source) {
   try {
     const { folder, entries } = builtCode(ROOT.slice(0, -1));

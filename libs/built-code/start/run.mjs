@@ -1,5 +1,5 @@
-// Runs a TypeScript file of this checkout as built code: node run.mjs FILE.ts ARGUMENTS. Its sources as they are now:
-// what is not built is built first.
+// Runs a TypeScript file of this checkout as built code: node run.mjs FILE.ts ARGUMENTS. Builds its present sources
+// first if needed.
 import { resolve } from 'node:path';
 import { importBuilt } from './import-built.mjs';
 

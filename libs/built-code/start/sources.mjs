@@ -1,6 +1,6 @@
-// The inputs of built code: the sources of the checkout and the packages that are installed beside it. Its key changes
-// with any of them. They are read whole: a time of change says too little after a checkout of another branch, and all
-// of them take 50 ms.
+// The inputs of built code: the sources of the checkout and the packages installed beside it. Its key changes with any
+// of them. They are read whole: modification times say too little after a checkout of another branch, and reading takes
+// only 50 ms.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const FOLDERS = ['libs', 'services', 'gateway', 'deploy'];
 const SKIPPED = new Set(['node_modules', 'dist']);
 const CODE = /\.(ts|js|mjs|json)$/;
 const OF_TESTS = /\.(test|fixture)\.ts$/;
-/** The packages npm installed, by its own record; a folder that npm did not make has none. */
+/** The packages that npm installed, by its own record; a folder that npm did not create has none. */
 const PACKAGES = ['package-lock.json', 'node_modules/.package-lock.json'];
 
 /**
@@ -19,7 +19,7 @@ const PACKAGES = ['package-lock.json', 'node_modules/.package-lock.json'];
  */
 export function readSources(root) {
   const files = FOLDERS.flatMap((folder) => filesBelow(root, folder)).sort();
-  // Built code holds the place of its sources.
+  // Built code contains the location of its sources.
   const hash = createHash('sha256').update(root);
   for (const file of [...files, ...PACKAGES]) {
     const text = textOf(join(root, file));

@@ -1,7 +1,7 @@
-// The one error of this library. The bus is never the source of truth: callers retry or use another way.
+// The only error of this library. The bus is never the source of truth: callers retry or use another way.
 
 export type BusErrorCode =
-  /** No connection now. */
+  /** There is no connection now. */
   | 'not_connected'
   /** JetStream did not confirm in time, or refused. It may still have stored the message. */
   | 'not_persisted'
@@ -22,13 +22,13 @@ export class BusError extends Error {
   }
 }
 
-/** JetStream's own number of a refusal, such as 10059 (stream not found); null for anything else. */
+/** Returns JetStream's number of a refusal, such as 10059 (stream not found); null for any other error. */
 export function jetStreamErrorCode(error: unknown): number | null {
   const code = (error as { api_error?: { err_code?: unknown } } | null)?.api_error?.err_code;
   return typeof code === 'number' ? code : null;
 }
 
-/** For logs: the client library's code or text; it never holds a payload. */
+/** For logs: the client library's code or text, which never holds a payload. */
 export function briefError(error: unknown): string {
   const number = jetStreamErrorCode(error);
   const text = error instanceof Error ? error.message : 'unknown';

@@ -41,7 +41,7 @@ describe('the bus', () => {
     await nats.stop();
   });
 
-  test('makes every subject and refuses parts that would name another', () => {
+  test('builds every subject and refuses parts that would name another', () => {
     assert.equal(runCommand(7), 'run.command.7');
     assert.equal(shardOfCommand('run.command.255'), 255);
     assert.equal(shardOfCommand('run.command.x'), null);
@@ -81,7 +81,7 @@ describe('the bus', () => {
   });
 
   // A drain on a connection that broke at that moment never settles.
-  test('stops while NATS is going', async () => {
+  test('stops while NATS is stopping', async () => {
     const going = await testNats();
     for (let i = 0; i < 10; i++) {
       const bus = new Bus({ url: going.url, name: 'test', logger: silentLogger, stopWithinMs: 60_000 });
@@ -126,7 +126,7 @@ describe('the bus', () => {
         () => false,
       ),
     );
-    // The bucket is made again after the streams.
+    // The bucket is created again after the streams.
     await until('a beat is taken', () =>
       bus.nodes.put('n', bytes('b')).then(
         () => true,
@@ -156,7 +156,7 @@ describe('the bus', () => {
 
   test('sends many durable messages without waiting for each, and refuses more than it can hold', async () => {
     const bus = open();
-    // On a busy machine the server may be given up in between: a connection that is lost takes its messages with it.
+    // A busy machine may give up the server in between: a lost connection loses its messages.
     await until('all that are sent are confirmed', async () => {
       await ready(bus);
       const outcomes = await Promise.all(
@@ -185,7 +185,7 @@ describe('the bus', () => {
     assert.equal(bus.connected, true);
   });
 
-  test('hands events to one of several replicas, again when they are refused, and never the stored notices', async () => {
+  test('delivers events to one of several replicas, again when they are refused, and never the stored notices', async () => {
     await nats.wipe();
     const publisher = open();
     await ready(publisher);
@@ -226,7 +226,7 @@ describe('the bus', () => {
     for (const subscription of subscriptions) subscription.unsubscribe();
   });
 
-  test('brings heartbeats to the node they are for, and those of the last seconds after a wiped consumer', async () => {
+  test('delivers heartbeats to the node they are for, including those of the last seconds after a consumer was lost', async () => {
     const [owner, sender] = [open('owner'), open('sender')];
     await Promise.all([ready(owner), ready(sender)]);
     const received: string[] = [];
@@ -244,7 +244,7 @@ describe('the bus', () => {
     assert.ok(!received.includes('for another'));
   });
 
-  test('reports the beats of nodes and their leave, and lists the nodes', async () => {
+  test('reports the beats and departures of nodes, and lists the nodes', async () => {
     const [watcher, node] = [open('watcher'), open('node')];
     await Promise.all([ready(watcher), ready(node)]);
     await node.nodes.put('early', bytes('1'));

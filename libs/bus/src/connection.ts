@@ -1,5 +1,5 @@
-// The bus as its users see it: NATS, which carries wake-ups, commands, heartbeats and events, and which may be gone
-// or empty at any time without losing a run.
+// The bus as its users see it: NATS carries wake-ups, commands, heartbeats and events, and may be unavailable or empty
+// at any time without the loss of a run.
 import type { Stoppable } from '@methods/base/stoppable';
 import { type BusMessage, type SubscribeOptions, type Subscription, subscribe } from './core-subscription.ts';
 import { consumeEvents, type EventConsumerOptions } from './event-consumer.ts';
@@ -40,27 +40,29 @@ export class Bus implements Stoppable {
   }
 
   /**
-   * Called at each connect and whenever a server was found wiped, once streams exist; at once when they do now. Returns
-   * a function that ends it.
+   * Called at each connect and whenever a server was found empty, once streams exist; at once if they exist now.
+   * Returns a function that ends it.
    */
   onConnected(listener: () => void): () => void {
     return this.link.onReady(() => listener());
   }
 
-  /** Core, fire and forget. False when it was not sent: no connection, or too large. */
+  /** Publishes on core NATS, without confirmation. Returns false when it was not sent: no connection, or too large. */
   publish(subject: string, data: Uint8Array): boolean {
     return this.publisher.publish(subject, data);
   }
 
   /**
-   * JetStream. Many at once share the way: do not wait for one before the next. Rejects with BusError when the
-   * message is not known to be stored. `timeoutMs` is 2000 by default.
+   * Publishes on JetStream. Many at once share round trips: do not await one before the next. Rejects with BusError
+   * when the message is not known to be stored. `timeoutMs` is 2000 by default.
    */
   publishDurable(subject: string, data: Uint8Array, options: { timeoutMs?: number } = {}): Promise<void> {
     return this.publisher.publishDurable(subject, data, options);
   }
 
-  /** Core; lives across reconnects. Each call gets the messages of one turn of the event loop, at most 256. */
+  /**
+   * Subscribes on core NATS, across reconnects. Each call gets the messages of one turn of the event loop, at most 256.
+   */
   subscribe(
     subject: string,
     onMessages: (messages: readonly BusMessage[]) => void,

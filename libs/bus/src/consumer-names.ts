@@ -1,4 +1,4 @@
-// The names of a stream's consumers: one short answer for all shards, where the library's own listing sends whole
+// Lists the names of a stream's consumers: one short answer for all shards, while the library's own listing sends whole
 // consumer descriptions.
 import type { NatsConnection } from 'nats';
 

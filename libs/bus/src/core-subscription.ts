@@ -1,5 +1,5 @@
-// A core subscription that lives as long as its owner wants it: it is renewed on every connection and hands its
-// messages over in batches of one turn of the event loop.
+// A core subscription that lives as long as its owner wants: it is renewed on every connection and delivers its
+// messages in batches of one turn of the event loop.
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { NatsConnection, Subscription as NatsSubscription } from 'nats';
 import { briefError } from './bus-error.ts';
@@ -8,9 +8,9 @@ import type { Link } from './link.ts';
 export interface BusMessage {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Where an answer goes; a stored message's acknowledgement. */
+  /** The subject for an answer, or for a stored message's acknowledgement. */
   readonly reply?: string;
-  /** Value of a header, empty when it is not there. */
+  /** Returns the value of a header, empty when it is missing. */
   readonly header?: (name: string) => string;
 }
 

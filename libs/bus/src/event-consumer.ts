@@ -1,5 +1,5 @@
-// Lifecycle events for the notifier: a durable pull consumer that its replicas share. It is a pull consumer so that a
-// frozen replica gets no events.
+// Lifecycle events for the notifier: a durable pull consumer that its replicas share. It pulls so that a frozen replica
+// gets no events.
 import { TurnBatch } from '@methods/base/turn-batch';
 import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg, type NatsConnection, nanos } from 'nats';
 import { briefError } from './bus-error.ts';
@@ -14,7 +14,7 @@ export interface EventMessage {
   /** 1 at first. */
   readonly deliveries: number;
   ack(): void;
-  /** Comes again after `delayMs`. */
+  /** Redelivers it after `delayMs`. */
   nak(delayMs: number): void;
 }
 
@@ -23,17 +23,17 @@ export interface EventConsumerOptions {
   readonly durable: string;
   /** `runEvents` by default. */
   readonly filter?: string;
-  /** An event that is neither acknowledged nor refused within 30 s comes again, perhaps to another replica. */
+  /** An event that is neither acknowledged nor refused within 30 s is redelivered, perhaps to another replica. */
   readonly onBatch: (messages: readonly EventMessage[]) => void;
-  /** Resolves when there is room for more events; nothing is pulled before. */
+  /** Resolves when there is room for more events; nothing is pulled before that. */
   readonly ready?: () => Promise<void>;
-  /** Events unacknowledged at a time, of all replicas together. */
+  /** Unacknowledged events at a time, for all replicas together. */
   readonly maxInFlight: number;
 }
 
 const ACK_WAIT_MS = 30_000;
 const PULL_MS = 5000;
-/** A message has up to a megabyte: a pull brings 32 of them at most. */
+/** A message has up to a megabyte, so a pull returns at most 32 of them. */
 const PULL_MESSAGES_MAX = 32;
 const RETRY_MS = 500;
 
@@ -52,7 +52,7 @@ export function consumeEvents(link: Link, options: EventConsumerOptions): Subscr
   const pullOnce = async (connection: NatsConnection) => {
     const client = connection.jetstream({ timeout: 5000 });
     const consumer = await client.consumers.get(RUN_EVENTS, options.durable);
-    // Until the connection is lost or the consumer is: then the fetch or the look before it fails.
+    // Until the connection or the consumer is lost: then the fetch, or the check before it, fails.
     while (open && !connection.isClosed() && !connection.isDraining()) {
       await options.ready?.();
       if (!open) return;
@@ -66,7 +66,7 @@ export function consumeEvents(link: Link, options: EventConsumerOptions): Subscr
         received++;
         batch.add(asEvent(message));
       }
-      // An empty pull looks like a lost consumer: the look distinguishes them.
+      // An empty pull looks like a lost consumer: the check distinguishes them.
       if (received === 0) await consumer.info();
     }
   };

@@ -10,7 +10,7 @@ const GONE_AFTER_MS = 30_000;
 const LOOK_INTERVAL_MS = 5000;
 
 /**
- * A consumer of its own on every connection. Messages contain their age: an old one renews nothing, and a repeat is
+ * Each connection has its own consumer. Messages contain their age: an old one renews nothing, and a repeat is
  * harmless.
  */
 export function watchHeartbeats(
@@ -42,7 +42,7 @@ export function watchHeartbeats(
       link.logger.warn({ reason: briefError(error) }, 'heartbeats cannot be watched; retrying');
       link.restore();
     }
-    // Making it again is without effect while it is there.
+    // Creating it again has no effect while it exists.
     link.clock.after(LOOK_INTERVAL_MS, () => void keep(connection));
   };
   const kept = new WeakSet<NatsConnection>();

@@ -1,5 +1,5 @@
-// The connection to NATS, which may be absent: at first start, for an hour, or come back empty. The client library's
-// own reconnecting is off, so that a first connection, a reconnection and a wiped server are one case: connect, make
+// The connection to NATS, which may be absent at first start or for an hour, or come back empty. The client library's
+// own reconnecting is off, so that a first connection, a reconnection and an empty server are one case: connect, create
 // streams, notify subscribers. (It would also keep publishing into a buffer while there is no server.)
 import { Backoff } from '@methods/base/backoff';
 import { type Clock, systemClock } from '@methods/base/clock';
@@ -10,7 +10,7 @@ import { briefError } from './bus-error.ts';
 import { ensureStreams } from './streams.ts';
 
 export interface LinkOptions {
-  /** One address or several with commas. */
+  /** One address, or several separated by commas. */
   readonly url: string;
   /** Shown in the server's list of connections. */
   readonly name: string;
@@ -27,9 +27,9 @@ const PING_INTERVAL_MS = 1000;
 const PINGS_UNANSWERED_MAX = 2;
 const CONNECT_TIMEOUT_MS = 3000;
 const STOP_WITHIN_MS = 2000;
-/** Reconnects come spread over this, lest all clients of a restarted server arrive at once. */
+/** Reconnects are spread over this, so that the clients of a restarted server do not all arrive at once. */
 const RECONNECT_JITTER_MS = 1000;
-/** Many failing publishes ask at once. */
+/** Many failing publishes ask for this at once. */
 const RESTORE_INTERVAL_MS = 500;
 
 type Listener = (connection: NatsConnection) => void;
@@ -61,13 +61,13 @@ export class Link implements Stoppable {
     return this.current && !this.current.isClosed() ? this.current : null;
   }
 
-  /** Called with each new connection, before streams are looked at, and at once when there is one. */
+  /** Called with each new connection, before streams are checked, and at once when there is one. */
   onUp(listener: Listener): () => void {
     return this.listen(this.upListeners, listener);
   }
 
   /**
-   * Called when the streams of a connection exist: after each connect, and after they had to be made again; at once
+   * Called when the streams of a connection exist: after each connect, and after they had to be created again; at once
    * when they exist now.
    */
   onReady(listener: Listener): () => void {
@@ -77,7 +77,7 @@ export class Link implements Stoppable {
     return () => void this.readyListeners.delete(listener);
   }
 
-  /** A caller met a missing stream: check the streams, once for all callers that ask meanwhile. */
+  /** A caller found a stream missing: checks the streams, once for all callers that ask meanwhile. */
   restore(): void {
     const connection = this.connection;
     if (!connection || this.restoring) return;
@@ -86,7 +86,7 @@ export class Link implements Stoppable {
     this.restoring = this.makeReady(connection).finally(() => {
       this.restoring = null;
       this.restoredAtMs = this.clock.monotonicMs();
-      // It was lost meanwhile, and the next one found us busy.
+      // It was lost meanwhile, and the next one came while this was busy.
       if (!this.stopping && this.ready !== this.connection) this.restore();
     });
   }
@@ -97,7 +97,8 @@ export class Link implements Stoppable {
     const connection = this.connection;
     if (connection) {
       let timer: NodeJS.Timeout | undefined;
-      // Not the clock's timer: a drain on a connection that just broke never settles, and nothing else is awake then.
+      // Not the clock's timer: a drain on a connection that just broke never settles, and nothing else keeps the
+      // process running then.
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, this.options.stopWithinMs ?? STOP_WITHIN_MS);
       });
@@ -134,7 +135,7 @@ export class Link implements Stoppable {
         noAsyncTraces: true,
       });
     } catch (error) {
-      // One line a try would fill the log during an outage.
+      // One line for each try would fill the log during an outage.
       if (failures % 60 === 0) this.logger.warn({ reason: briefError(error) }, 'NATS cannot be reached; retrying');
       return null;
     }
@@ -189,7 +190,7 @@ export class Link implements Stoppable {
     }
   }
 
-  /** Ends early when the link stops. Not the clock's timer: a started link keeps its process alive, as a socket does. */
+  /** Ends early when the link stops. Not the clock's timer: a started link keeps its process alive, like a socket. */
   private pause(delayMs: number): Promise<void> {
     if (this.stopping) return Promise.resolve();
     return new Promise((resolve) => {

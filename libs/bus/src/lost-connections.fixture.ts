@@ -1,4 +1,4 @@
-// Counts the connections that a bus has lost, by what it logs.
+// Counts the connections that a bus has lost, from its log.
 import { type Logger, silentLogger } from '@methods/logging/logger';
 
 export class LostConnections {

@@ -1,6 +1,6 @@
-// The live nodes: each node writes its beat into a bucket whose entries expire. Only a hint: watchers are not notified
-// of an expired entry, so they judge by missing beats on their own monotonic clock, and revisions begin again after a
-// wiped server, so the deciding data is in the value.
+// The live nodes: each node writes its beat into a bucket whose entries expire. It is only a hint: watchers are not
+// notified of an expired entry, so they judge by missing beats on their own monotonic clock; and revisions restart on
+// an empty server, so the deciding data is in the value.
 import { headers, type NatsConnection } from 'nats';
 import { BusError } from './bus-error.ts';
 import { type Subscription, subscribe } from './core-subscription.ts';
@@ -15,7 +15,7 @@ const LIST_TIMEOUT_MS = 2000;
 
 export interface NodeBeat {
   readonly nodeId: string;
-  /** Null when the node took its leave. */
+  /** Null when the node has left. */
   readonly data: Uint8Array | null;
 }
 
@@ -40,7 +40,7 @@ export class NodesBucket {
     });
   }
 
-  /** The beats younger than their time to live. Rejects with BusError when the bucket cannot be read. */
+  /** Returns the beats that have not expired. Rejects with BusError when the bucket cannot be read. */
   async list(): Promise<NodeBeat[]> {
     const connection = this.link.connection;
     if (!connection) throw new BusError('not_connected', 'NATS is not connected');
@@ -52,7 +52,7 @@ export class NodesBucket {
     }
   }
 
-  /** Every beat from now on, and after each connect those that are stored. */
+  /** Reports every beat from now on, and after each connect the stored ones. */
   watch(onBeats: (beats: readonly NodeBeat[]) => void): Subscription {
     const subscription = subscribe(this.link, `${PREFIX}*`, (messages) => {
       onBeats(
@@ -63,7 +63,7 @@ export class NodesBucket {
       );
     });
     const stopListening = this.link.onReady((connection) => {
-      // Beats come each second anyway: a failure here only delays.
+      // Beats arrive every second anyway, so a failure here only delays.
       void listBeats(connection).then(onBeats, () => {});
     });
     return {
@@ -76,8 +76,8 @@ export class NodesBucket {
 }
 
 /**
- * By requests, each with an end. The client's own listing of keys is a consumer that waits for as many entries as there
- * were when it was made: one that expires in between never comes, and the listing never ends.
+ * Uses requests, each with an end. The client's own listing of keys is a consumer that waits for as many entries as
+ * there were when it was created: one that expires in between never arrives, and the listing never ends.
  */
 async function listBeats(connection: NatsConnection): Promise<NodeBeat[]> {
   const manager = await connection.jetstreamManager({ checkAPI: false, timeout: LIST_TIMEOUT_MS });

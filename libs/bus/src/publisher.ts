@@ -1,10 +1,10 @@
-// Publishing: fire and forget on the core bus, or confirmed by JetStream.
+// Publishes messages: without confirmation on core NATS, or confirmed by JetStream.
 import { type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { BusError, briefError } from './bus-error.ts';
 import type { Link } from './link.ts';
 
 const DEFAULT_TIMEOUT_MS = 2000;
-/** Publishes that wait for their confirmation: they are not sent one by one, so this bounds memory. */
+/** Publishes that wait for their confirmation: many are sent at once, so this bounds memory. */
 const IN_FLIGHT_MAX = 8192;
 const NO_RESPONDERS = '503';
 
@@ -31,7 +31,7 @@ export class Publisher {
     }
   }
 
-  /** Resolves when a stream holds the message; rejects with BusError when that is not known. */
+  /** Resolves when a stream has stored the message; rejects with BusError when that is not known. */
   async publishDurable(subject: string, data: Uint8Array, options: DurableOptions = {}): Promise<void> {
     const connection = this.link.connection;
     if (!connection || connection.isDraining()) throw new BusError('not_connected', 'NATS is not connected');
@@ -47,13 +47,13 @@ export class Publisher {
       });
       const confirmed = answer.json<{ stream?: string; error?: { code: number; err_code: number } }>();
       if (confirmed.stream) return;
-      // For instance that JetStream is not enabled, while a server comes up.
+      // For example, JetStream is not enabled yet while a server starts.
       throw new BusError(
         'not_persisted',
         `JetStream refused the message (${confirmed.error?.err_code ?? 'no reason'})`,
       );
     } catch (error) {
-      // No stream has the subject, or one had it and is gone: a wiped server.
+      // No stream has the subject, or the stream is gone: the server is empty.
       this.link.restore();
       if (error instanceof BusError) throw error;
       const reason = isNoResponders(error) ? 'no stream takes the subject' : briefError(error);

@@ -77,7 +77,7 @@ describe('the mailbox of shards', () => {
     await until('the consumer is gone', async () => !(await names()).includes('shard-1-5'));
   });
 
-  test('makes the consumers of many shards at once, replacing those of older epochs', async () => {
+  test('creates the consumers of many shards at once, replacing those of older epochs', async () => {
     const [old, next] = [open('old'), open('next')];
     await Promise.all([ready(old.bus), ready(next.bus)]);
     const shards = Array.from({ length: 128 }, (_, n) => 100 + n);
@@ -97,7 +97,7 @@ describe('the mailbox of shards', () => {
     old.mailbox.close();
   });
 
-  test('delivers the commands of a frozen owner to the one that takes its shard, and none to it when it thaws', async () => {
+  test('delivers the commands of a frozen owner to its successor, and none to the owner when it continues', async () => {
     const owner = nodeArguments(new URL('./shard-owner.fixture.ts', import.meta.url));
     const frozen = spawn(process.execPath, [...owner, nats.url, '9', '1'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -136,7 +136,7 @@ describe('the mailbox of shards', () => {
     }
   });
 
-  test('makes its consumers again after NATS was killed, and after it lost its data', async () => {
+  test('creates its consumers again after NATS was killed, and after it lost its data', async () => {
     const lost = new LostConnections();
     const { bus, mailbox, received } = open('survivor', lost.logger);
     await ready(bus);

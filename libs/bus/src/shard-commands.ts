@@ -1,6 +1,6 @@
-// The mailbox of a node's shards: one WorkQueue consumer a shard, recreated at every take-over with the epoch in its
-// name. (A consumer shared by owners lets a frozen one eat commands: of ten, its successor got five.) Commands that the
-// old owner had not acknowledged come again to the new one's consumer.
+// The mailbox of a node's shards: one WorkQueue consumer for each shard, recreated at every take-over with the epoch in
+// its name. (With a consumer shared by owners, a frozen one takes commands: of ten, its successor got five.) Commands
+// that the old owner had not acknowledged are redelivered to the new one's consumer.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { BusError, briefError, jetStreamErrorCode } from './bus-error.ts';
@@ -17,21 +17,23 @@ export interface CommandInfo {
   readonly deliveries: number;
 }
 
-/** `ack` after the command's effect is committed. Commands come more than once: they are idempotent by their id. */
+/**
+ * Call `ack` after the command's effect is committed. Commands may arrive repeatedly: their id makes them idempotent.
+ */
 export type OnCommand = (shard: number, data: Uint8Array, ack: () => void, info: CommandInfo) => void;
 
 export interface CommandMailboxOptions {
   /** The node's own core subject, see `commandDelivery`. */
   readonly deliverTo: string;
   readonly onMessage: OnCommand;
-  /** Called when a consumer of a newer epoch was found: the shard has another owner. Its mailbox is closed then. */
+  /** Called when a consumer of a newer epoch was found: the shard has another owner. Its mailbox is then closed. */
   readonly onLost?: (shard: number, epoch: number) => void;
 }
 
 const ACK_WAIT_MS = 2000;
 const UNACKED_MAX = 1000;
 const IN_FLIGHT_MAX = 32;
-/** Consumers lost without a reconnect, or not made because of a failure, are made at the next look. */
+/** Consumers that were lost without a reconnect, or not created because of a failure, are created at the next check. */
 const LOOK_INTERVAL_MS = 5000;
 const RETRY_MS = 200;
 const SHARDS_MAX = 65_536;
@@ -60,7 +62,7 @@ export class CommandMailbox {
     this.stopListening = link.onReady(() => this.lookSoon(0));
   }
 
-  /** Owned at this epoch, until `disown` or a later epoch. Its consumer exists as soon as NATS creates it. */
+  /** Owned under this epoch, until `disown` or a later epoch. Its consumer exists as soon as NATS creates it. */
   own(shard: number, epoch: number): void {
     if (this.epochs.size >= SHARDS_MAX) throw new BusError('too_many_in_flight', `more than ${SHARDS_MAX} shards`);
     this.epochs.set(shard, epoch);
@@ -76,7 +78,7 @@ export class CommandMailbox {
     this.lookSoon(0);
   }
 
-  /** Consumers are kept, with their undelivered commands, for the next owner to replace. */
+  /** Keeps the consumers, with their undelivered commands, for the next owner to replace. */
   close(): void {
     this.closed = true;
     this.timer?.cancel();
@@ -88,7 +90,7 @@ export class CommandMailbox {
     const shard = shardOfCommand(message.subject);
     const source = message.reply === undefined ? null : ackParts(message.reply);
     if (shard === null || source === null) return;
-    // From a consumer of an earlier take-over: not acknowledged, so it comes again from the present one.
+    // From a consumer of an earlier take-over: not acknowledged, so it is redelivered by the present one.
     if (this.epochs.get(shard) !== source.epoch) return;
     const ack = () => void this.acknowledge(message.reply as string);
     try {
@@ -143,7 +145,7 @@ export class CommandMailbox {
     else this.lookSoon(failed ? RETRY_MS : LOOK_INTERVAL_MS);
   }
 
-  /** False when some could not be made and are worth another look at once. */
+  /** Returns false when some could not be created and are worth another check at once. */
   private async makeConsumers(connection: NatsConnection): Promise<boolean> {
     const names = await consumerNames(connection, RUN_COMMANDS);
     const manager = await connection.jetstreamManager({ checkAPI: false, timeout: 5000 });
@@ -171,7 +173,7 @@ export class CommandMailbox {
   }
 
   private async makeConsumer(manager: JetStreamManager, [shard, epoch]: [number, number]): Promise<boolean> {
-    // Disowned or owned again while the others were made.
+    // Disowned or owned again while the others were created.
     if (this.epochs.get(shard) !== epoch) return true;
     try {
       await manager.consumers.add(RUN_COMMANDS, {
@@ -182,12 +184,12 @@ export class CommandMailbox {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ACK_WAIT_MS),
         max_ack_pending: UNACKED_MAX,
-        // Commands end by age: one delivered for the last time would stay and never be delivered again.
+        // Commands end by age: one that reached its last delivery would remain and never be delivered again.
         max_deliver: -1,
       });
       return true;
     } catch (error) {
-      // Refused beside a consumer that was not in the listing: an older one, to be deleted, or a successor's.
+      // Refused because of a consumer that was not in the listing: an older one to be deleted, or a successor's.
       this.link.logger.debug({ shard, epoch, reason: briefError(error) }, 'a consumer was refused');
       return false;
     }
@@ -222,7 +224,9 @@ function ackParts(reply: string): CommandInfo | null {
   return consumer && { epoch: consumer.epoch, deliveries: Number(parts[4 + offset]) };
 }
 
-/** Results in the order of the items; at most 32 at a time. The first failure is thrown when all have ended. */
+/**
+ * Returns results in the order of the items; at most 32 run at a time. The first failure is thrown when all have ended.
+ */
 async function inParallel<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

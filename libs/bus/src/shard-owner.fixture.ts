@@ -1,5 +1,5 @@
 // A process that owns a shard and never acknowledges, for the test that freezes it. Arguments: url, shard, epoch.
-// Says on stdout `got <data>` for each command and `lost <shard>` when it finds a successor.
+// Prints `got <data>` for each command and `lost <shard>` when it finds a successor.
 import { silentLogger } from '@methods/logging/logger';
 import { Bus } from './connection.ts';
 import { commandDelivery } from './subjects.ts';

@@ -1,5 +1,5 @@
-// The streams and the bucket, and making them: every process does, on each connection and whenever one is found
-// missing, since a server may lose all its data while its clients stay connected.
+// Declares and creates the streams and the bucket: every process creates them, on each connection and whenever one is
+// found missing, since a server may lose all its data while its clients stay connected.
 import {
   DiscardPolicy,
   type JetStreamManager,
@@ -22,8 +22,8 @@ const DAY_MS = 86_400_000;
 
 type Declaration = Pick<StreamConfig, 'name' | 'subjects' | 'retention' | 'storage' | 'max_age' | 'max_bytes'>;
 
-// Bounded by age and bytes, never by a count: after kill -9 a work queue of nats-server 2.9 still counts messages
-// that were acknowledged. Old messages give way, so that a full stream never refuses new ones.
+// Bounded by age and bytes, never by a count: after kill -9 a work queue of nats-server 2.9 still counts acknowledged
+// messages. Old messages are dropped, so that a full stream never refuses new ones.
 const STREAMS: readonly Declaration[] = [
   {
     name: RUN_COMMANDS,
@@ -59,8 +59,8 @@ export interface EnsuredStreams {
 }
 
 /**
- * Creates missing streams; idempotent. A stream that an operator created with other limits or replicas is kept
- * unchanged. Throws the client library's error when JetStream does not work now.
+ * Creates missing streams; idempotent. A stream that an operator created with other limits or replicas is not changed.
+ * Throws the client library's error when JetStream does not work now.
  */
 export async function ensureStreams(connection: NatsConnection, replicas: number): Promise<EnsuredStreams> {
   const manager = await connection.jetstreamManager({ checkAPI: false, timeout: 5000 });
@@ -94,7 +94,7 @@ async function ensureNodesBucket(
   try {
     await connection.jetstream({ timeout: 5000 }).views.kv(NODES_BUCKET, options);
   } catch (error) {
-    // Exists with other settings, and is usable.
+    // It exists with other settings, and is usable.
     if (jetStreamErrorCode(error) !== ALREADY_THERE_OTHERWISE) throw error;
     await manager.streams.info(`KV_${NODES_BUCKET}`);
   }

@@ -12,7 +12,7 @@ export const runCommand = (shard: number) => `run.command.${shardPart(shard)}`;
 export const runHeartbeat = (node: string) => `run.heartbeat.${part(node)}`;
 /** Lifecycle events of one run. */
 export const runEvent = (org: string, run: string) => `run.event.${part(org)}.${part(run)}`;
-/** The lifecycle events of all runs: what the stream holds. Not `run.event.>`, which `runEventStored` would match. */
+/** The lifecycle events of all runs, which the stream holds. Not `run.event.>`, which `runEventStored` would match. */
 export const runEvents = 'run.event.*.*';
 /** Ids of events that the notifier has stored; core only, never in the stream. */
 export const runEventStored = 'run.event.stored';
@@ -27,7 +27,7 @@ export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
 export const registryChanges = 'registry.changed.*';
 /** Tries of an organization's deliveries, for the gateways that follow it; never stored. */
 export const deliveryTried = (org: string) => `delivery.tried.${part(org)}`;
-/** Replies to commands that `node` passed on. */
+/** Replies to commands that `node` sent. */
 export const inbox = (node: string) => `node.inbox.${part(node)}`;
 /** Where the commands of the shards of `node` are delivered. */
 export const commandDelivery = (node: string) => `node.commands.${part(node)}`;

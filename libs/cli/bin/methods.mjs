@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `methods` command. In a checkout it is built from the sources as they are; in the package there is only what was
-// built of them.
+// The `methods` command. In a checkout it is built from the present sources; in the package there is only its built
+// form.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

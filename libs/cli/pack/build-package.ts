@@ -1,6 +1,6 @@
-// The content of the package that `npm pack` makes, besides bin/: the command and the workspace's own packages it uses
-// as plain JavaScript, in pieces that are loaded when they are needed; the step runners; the licence. Packages of
-// others stay dependencies, also those whose code is among the pieces: their licences come with them.
+// Builds the content of the package that `npm pack` creates, besides bin/: the command and the workspace packages it
+// uses as plain JavaScript, in pieces that are loaded when needed; the step runners; the licence. Third-party packages
+// stay dependencies, even if their code is among the pieces, so that their licences are installed too.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
@@ -10,12 +10,12 @@ import { build } from 'esbuild';
 const CLI = fileURLToPath(new URL('..', import.meta.url));
 const LIBS = join(CLI, '..');
 
-/** Files that the code finds relative to its own place: its pieces lie two folders below the package's `dist`. */
+/** Files that the code finds relative to its own location: its pieces are two folders below the package's `dist`. */
 const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
 
 /**
- * The modules that every call, and every check of a method, needs. As they come, they are 150 small files, and to find them takes as
- * long as Node takes to start.
+ * The modules that every call, and every check of a method, needs. As published they are 150 small files, and finding
+ * them takes as long as Node takes to start.
  */
 const INLINED: readonly string[] = [
   'acorn',
@@ -27,16 +27,16 @@ const INLINED: readonly string[] = [
   're2js',
   'yaml',
 ];
-/** Code in the older form of modules asks for Node's own by `require`. */
+/** Code in the older module format loads Node's own modules by `require`. */
 const REQUIRE = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
-/** Builds `dist` from scratch. Returns the names of the packages of others that it uses, sorted. */
+/** Builds `dist` from scratch. Returns the sorted names of the third-party packages that it uses. */
 export async function buildPackage(dist: string): Promise<string[]> {
   await rm(dist, { recursive: true, force: true });
   const code = join(dist, 'lib/methods');
   const { metafile } = await build({
     absWorkingDir: CLI,
-    // The second is a process of its own, started by its place beside the code.
+    // The second is a separate process, started by its location beside the code.
     entryPoints: { main: 'src/main.ts', 'keyring-process': 'src/sign-in/keyring-process.js' },
     outdir: code,
     bundle: true,
@@ -51,7 +51,7 @@ export async function buildPackage(dist: string): Promise<string[]> {
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
     plugins: [
       {
-        // Commander needs it only for commands that are programs of their own; Node takes milliseconds to load it.
+        // Commander needs it only for commands that are separate programs; Node takes milliseconds to load it.
         name: 'child processes of commander when it starts one',
         setup(builder) {
           builder.onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>

@@ -44,7 +44,7 @@ test('every command can be loaded', async () => {
   }
 });
 
-test('help and completion load neither what checks a method nor what runs one', async () => {
+test('help and completion load neither the code that checks a method nor the code that runs one', async () => {
   const HEAVY = /\bfunction (?:compileMethod|compileCheck|startExecutorParts)\(/;
   const heavy = async (...words: readonly string[]) =>
     (await loadedBy(...words)).filter((text) => HEAVY.test(text)).length;
@@ -68,14 +68,14 @@ test('a method is written, checked, tested and run in an empty folder', async ()
   assert.deepEqual([status, result], ['succeeded', { greeting: 'Hello world' }]);
 });
 
-test('what needs a checkout says so, and a fault of the command line ends with 2', async () => {
+test('commands that need a checkout say so, and a fault of the command line ends with 2', async () => {
   const dev = await packed.methods('dev');
   assert.equal(dev.code, 1);
   assert.match(dev.stderr, /^error: .*checkout/);
   assert.equal((await packed.methods('chekc')).code, 2);
 });
 
-/** The texts of the package's files that a call of the command loads. */
+/** Returns the texts of the package's files that a call of the command loads. */
 async function loadedBy(...words: readonly string[]): Promise<string[]> {
   const folder = await mkdtemp(join(packed.dir, 'loaded-'));
   const { stderr } = await packed.methodsWith({ NODE_V8_COVERAGE: folder }, ...words);

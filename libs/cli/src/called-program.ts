@@ -1,4 +1,5 @@
-// One call of the program: words in, a command's work, an exit code out. It touches the process only by what it is given.
+// One call of the program: takes words, runs a command, and returns an exit code. It uses the process only through its
+// parameters.
 import { hintNearest } from '@methods/method/source/did-you-mean';
 import { readCommandLine } from './command/command-line.ts';
 import { describe, programTree } from './command/program-tree.ts';
@@ -9,7 +10,7 @@ import { EXIT, type ExitCode } from './errors/exit-code.ts';
 import { Output } from './terminal/output.ts';
 
 export interface Surroundings {
-  /** The process itself, or what is used in its place. */
+  /** The process itself, or a replacement. */
   readonly streams: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
   /** Absolute. */
   readonly cwd: string;
@@ -19,7 +20,7 @@ export interface Surroundings {
 }
 
 export class CalledProgram {
-  /** A command that runs until it is stopped has work to finish in order. */
+  /** The command runs until it is stopped, and has work to finish in order. */
   endsByInterrupt = false;
   /** Where the words of the command line are explained. */
   private help = 'methods --help';
@@ -97,7 +98,7 @@ export class CalledProgram {
   }
 }
 
-/** Of the error and its causes; nothing else of them, since it may be a secret. */
+/** The stacks of the error and its causes, and nothing else of them, since it may be a secret. */
 function stacksOf(error: unknown): string {
   const stacks: string[] = [];
   for (let each = error; each instanceof Error && stacks.length < 8; each = each.cause) stacks.push(each.stack ?? '');
@@ -121,7 +122,7 @@ const HINTS: Readonly<Record<string, string>> = {
   unreachable: 'try again in a moment',
 };
 
-/** `help`: where the command itself is explained, for all others. */
+/** `help`: where the command is explained, for all other codes. */
 function hintOf(code: string, help: string): string {
   return (Object.hasOwn(HINTS, code) ? HINTS[code] : undefined) ?? `see  ${help}`;
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
 
-/** That of the checkout, or the packed one that the test runner has made, which starts in a tenth of the time. */
+/** The checkout's command, or the packed one that the test runner has built, which starts in a tenth of the time. */
 export const METHODS =
   readConfig().variables.get('METHODS_TEST_CLI') ?? fileURLToPath(new URL('../bin/methods.mjs', import.meta.url));
 const TIME_MAX_MS = 180_000;
@@ -60,7 +60,7 @@ export class CliFolder {
     return ended(this.spawn(args, env));
   }
 
-  /** The one document of `--json`. */
+  /** Returns the single document of `--json`. */
   async json<T>(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -69,9 +69,9 @@ export class CliFolder {
   }
 
   /**
-   * Runs the command to its end. A command is a process of its own where it runs steps, and the first time that it is
-   * called; later it runs inside this process, since the start of one takes longer than most commands. Not for tests
-   * about processes, such as locks.
+   * Runs the command to its end. A command runs in a separate process if it runs steps, and the first time it is
+   * called; later it runs inside this process, since starting one takes longer than most commands. Not for tests about
+   * processes, such as locks.
    */
   async quick(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliEnd> {
     const [name = ''] = args;
@@ -102,9 +102,9 @@ export class CliFolder {
   }
 }
 
-/** These leave processes of their own behind, which end with theirs. */
+/** These leave child processes behind, which end with theirs. */
 const RUN_STEPS = new Set(['run', 'test', 'worker', 'dev']);
-/** Commands that ran in a process of their own. */
+/** Commands that have run in a separate process. */
 const ownProcess = new Set<string>();
 
 class Said extends Writable {

@@ -1,10 +1,10 @@
-// The programs whose agents use MCP servers: the file where each looks for them, and its form of an entry.
+// The programs whose agents use MCP servers: the file in which each looks for them, and its format of an entry.
 import { join } from 'node:path';
 
 export const AGENT_APPS = ['claude-code', 'claude-desktop', 'codex', 'cursor', 'gemini', 'vscode'] as const;
 export type AgentApp = (typeof AGENT_APPS)[number];
 
-/** How the agent reaches the server: at its address, signing in by itself, or by the bridge as a process of its own. */
+/** How the agent reaches the server: at its address, signing in by itself, or by the bridge as a separate process. */
 export type Way =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'bridge'; readonly command: string; readonly args: readonly string[] };
@@ -12,9 +12,9 @@ export type Way =
 export interface AgentFile {
   readonly title: string;
   readonly path: string;
-  /** `jsonc` is also read where an app takes only JSON: comments of people stay. */
+  /** `jsonc` is used even if an app takes only JSON: people's comments are kept. */
   readonly format: 'jsonc' | 'toml';
-  /** The key below which the app looks for servers. */
+  /** The key under which the app looks for servers. */
   readonly serversKey: string;
   /** False: its file has only programs, so an address needs the bridge. */
   readonly takesUrl: boolean;
@@ -22,9 +22,9 @@ export interface AgentFile {
   readonly urlField: 'url' | 'httpUrl';
   /** Each entry says how its server is reached. */
   readonly namesTransport: boolean;
-  /** Does the same with the app's own command; null: it has none. */
+  /** Returns the app's own command that does the same; null: it has none. */
   readonly ownCommand: ((name: string, url: string) => string) | null;
-  /** What a person does afterwards. */
+  /** What a person must do afterwards. */
   readonly next: string;
 }
 

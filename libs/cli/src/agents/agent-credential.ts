@@ -1,4 +1,4 @@
-// The credential with which the bridge calls the MCP server: a sign-in of its own, or a local stack's developer.
+// The credential with which the bridge calls the MCP server: a separate sign-in, or a local stack's developer.
 import type { ChosenServer } from '../chosen-server/choose-server.ts';
 import { developmentUser } from '../chosen-server/open-server.ts';
 import type { Config } from '../config.ts';

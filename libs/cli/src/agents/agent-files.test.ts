@@ -32,7 +32,7 @@ async function given(app: AgentApp, text: string) {
 
 const read = (path: string) => readFile(path, 'utf8');
 
-test('a new file has only this server, in the form its program reads', async () => {
+test('a new file has only this server, in the format its program reads', async () => {
   const entries: Record<AgentApp, unknown> = {
     'claude-code': { mcpServers: { methods: { type: 'http', url: URL } } },
     'claude-desktop': { mcpServers: { methods: { command: '/usr/bin/node', args: ['methods.mjs', 'mcp', 'bridge'] } } },
@@ -58,7 +58,7 @@ test('a new file has only this server, in the form its program reads', async () 
   }
 });
 
-test('other entries, comments and the layout of a JSON file stay', async () => {
+test('other entries, comments and the layout of a JSON file are kept', async () => {
   const text = `{
     // Of the team.
     "theme": "dark",
@@ -83,7 +83,7 @@ test('other entries, comments and the layout of a JSON file stay', async () => {
   );
 });
 
-test('other tables and comments of a TOML file stay, around an earlier table too', async () => {
+test('other tables and comments of a TOML file are kept, even around an earlier table', async () => {
   const text = `# Mine.
 model = "large"
 
@@ -108,7 +108,7 @@ model = "small"
   );
 });
 
-test('a file that cannot be read as its program does is refused, and stays as it is', async () => {
+test('a file that its program could not read is refused, and not changed', async () => {
   for (const [app, text, reason] of [
     ['vscode', '{ "servers": {', /line 1 is not JSON/],
     ['cursor', '{\n "a": 1\n "b": 2 }', /line 3 is not JSON/],

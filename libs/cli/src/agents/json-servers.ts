@@ -1,5 +1,5 @@
-// One entry of a JSON file of MCP servers, set in its text: other entries and comments stay. Only the entry beside
-// it may be laid out again.
+// Sets one entry of a JSON file of MCP servers in its text: other entries and comments are kept. Only the neighbouring
+// entry may be reformatted.
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { isRecord, notChanged } from './server-entry.ts';
 
@@ -7,7 +7,7 @@ import { isRecord, notChanged } from './server-entry.ts';
 export function withJsonServer(text: string, path: readonly [serversKey: string, name: string], entry: object): string {
   const errors: ParseError[] = [];
   const whole = text.trim() === '' ? '{}\n' : text;
-  // A byte order mark is no part of JSON, and some editors write one.
+  // A byte order mark is not part of JSON, and some editors write one.
   const mark = whole.startsWith('\uFEFF') ? '\uFEFF' : '';
   const body = whole.slice(mark.length);
   const root: unknown = parse(body, errors, { allowTrailingComma: true });
@@ -25,7 +25,7 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** Of the first indented line. */
+/** Taken from the first indented line. */
 function layoutOf(text: string) {
   const [, indent = '  '] = /\n([ \t]+)\S/.exec(text) ?? [];
   const eol = text.includes('\r\n') ? '\r\n' : '\n';

@@ -89,7 +89,7 @@ function open({ credential = NO_TOKEN, bounds = {}, find, waitMsMax = 0 }: OpenO
   };
 }
 
-test('requests get their replies, however they come, and the input’s end waits for them', async () => {
+test('requests get their replies in any order, and the input’s end waits for them', async () => {
   answers = ({ message: { id, method } }, response) => {
     if (id === undefined) return response.writeHead(202).end();
     if (method === 'plain') return json(response, result(id, { plain: true }));
@@ -137,7 +137,7 @@ test('each era’s headers repeat what its messages say', async () => {
   assert.deepEqual(of(4), ['2026-07-28', null, 'server/discover', null]);
 });
 
-test('a token that is refused is renewed once, and a missing sign-in is reported to the client', async () => {
+test('a refused token is renewed once, and a missing sign-in is reported to the client', async () => {
   const renewed: Credential = {
     kind: 'sign-in',
     bearer: async () => (asked.length === 0 ? 'old' : 'new'),
@@ -156,7 +156,7 @@ test('a token that is refused is renewed once, and a missing sign-in is reported
   assert.equal(asked.length, 4);
 });
 
-test('large messages pass both ways, and one over the bound is refused without being held', async () => {
+test('large messages pass both ways, and one over the bound is refused without being buffered', async () => {
   answers = ({ message: { id, params } }, response) => json(response, result(id, params));
   const bridge = open({ bounds: { messageBytesMax: 3_000_000 } });
   const text = 'ä'.repeat(1_000_000);
@@ -171,7 +171,7 @@ test('large messages pass both ways, and one over the bound is refused without b
   assert.equal(said.find(({ id }) => id === 1).result.text, text);
 });
 
-test('a server that stalls, breaks off or answers something else ends only that request', async () => {
+test('a server that stalls, disconnects or answers something else ends only that request', async () => {
   answers = ({ message: { id, method } }, response) => {
     switch (method) {
       case 'stall':
@@ -220,7 +220,7 @@ test('a cancelled request is given up at the server and gets no reply', async ()
   assert.deepEqual(await bridge.whole(), []);
 });
 
-test('more than the bound under way are refused; an id is used for one at a time', async () => {
+test('more than the bound in progress are refused; an id is used for one request at a time', async () => {
   const held: (() => void)[] = [];
   answers = ({ message: { id } }, response) => held.push(() => json(response, result(id)));
   const bridge = open({ bounds: { underWayMax: 2 } });
@@ -243,7 +243,7 @@ test('more than the bound under way are refused; an id is used for one at a time
   );
 });
 
-test('the end of the input ends what listens, and an interrupt ends everything', async () => {
+test('the end of the input ends listening requests, and an interrupt ends everything', async () => {
   answers = (_asked, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
   const listening = open({ bounds: { silentMsMax: 100 } });
   listening.send({ id: 1, method: 'subscriptions/listen' });
@@ -258,7 +258,7 @@ test('the end of the input ends what listens, and an interrupt ends everything',
   assert.deepEqual(interrupted.said(), []);
 });
 
-test('a client that never reads holds no more than what is under way', async () => {
+test('a client that never reads buffers no more than the requests in progress', async () => {
   answers = ({ message: { id } }, response) => json(response, result(id, 'x'.repeat(100_000)));
   const [input, output] = [new PassThrough(), new PassThrough()];
   const interrupted = new AbortController().signal;

@@ -1,6 +1,6 @@
-// Carries MCP messages between a client that starts a program and speaks on its standard input and output, and a server
-// that speaks HTTP and takes tokens. The bridge reads of a message only what its way needs: both eras of the protocol
-// pass, and what comes after them.
+// Carries MCP messages between a client that starts a program and uses its standard input and output, and a server that
+// uses HTTP and tokens. The bridge reads only the parts of a message that it needs: both eras of the protocol pass, and
+// later ones.
 import type { Readable } from 'node:stream';
 import { CommandError } from '../errors/command-error.ts';
 import { readEvents } from '../server/event-stream.ts';
@@ -13,18 +13,18 @@ export interface BridgeOptions {
   readonly servers: AgentServers;
   readonly input: Readable;
   readonly output: NodeJS.WritableStream;
-  /** The program is to end. */
+  /** The program should end. */
   readonly interrupted: AbortSignal;
   readonly bounds?: Partial<Bounds>;
 }
 
 interface Bounds {
-  /** Of a message of the client; a server's are bound where they are read. */
+  /** For a message of the client; those of a server are bounded where they are read. */
   readonly messageBytesMax: number;
   readonly underWayMax: number;
-  /** A server that sends nothing at all for this long is given up. */
+  /** A server that sends nothing for this long is given up. */
   readonly silentMsMax: number;
-  /** What is under way when the client ends its input. */
+  /** For the requests in progress when the client ends its input. */
   readonly lastMsMax: number;
 }
 
@@ -32,7 +32,7 @@ const BOUNDS: Bounds = { messageBytesMax: 8 * 1024 * 1024, underWayMax: 256, sil
 const MAY_BE_SILENT = 'subscriptions/listen';
 const INVALID_REQUEST = -32_600;
 const PARSE_ERROR = -32_700;
-/** Of the range for implementations. */
+/** From the range for implementations. */
 const BRIDGE_ERROR = -32_000;
 
 type Message = Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ export class McpBridge {
     this.writer = new LineWriter(options.output);
   }
 
-  /** Until the client ends its input, and the requests under way have their replies. */
+  /** Runs until the client ends its input, and the requests in progress have their replies. */
   async run(): Promise<void> {
     const { input, interrupted } = this.options;
     const stop = () => {
@@ -103,7 +103,7 @@ export class McpBridge {
     void task.finally(() => this.tasks.delete(task));
   }
 
-  /** A connection that is closed is how HTTP cancels; the notification goes to the server too. */
+  /** A closed connection is how HTTP cancels; the notification is sent to the server too. */
   private cancelled({ method, params }: Message): void {
     if (method !== 'notifications/cancelled') return;
     const { requestId } = objectOf(params);
@@ -123,7 +123,7 @@ export class McpBridge {
       await this.refuse(id, BRIDGE_ERROR, 'The server ended its reply before the result.');
     } catch (error) {
       this.options.servers.failed(error);
-      // A client that cancelled, or has gone, waits for nothing. A notification has no reply.
+      // A client that cancelled, or has disconnected, waits for nothing. A notification has no reply.
       if (id === null || cancel.signal.aborted || this.ending.signal.aborted) return;
       await this.refuse(id, BRIDGE_ERROR, silence.signal.aborted ? this.silentWords() : wordsOf(error));
     } finally {
@@ -133,7 +133,7 @@ export class McpBridge {
     }
   }
 
-  /** True once the request of this id has its reply. */
+  /** Returns true once the request of this id has its reply. */
   private async exchange(
     message: Message,
     id: RequestId | null,
@@ -150,7 +150,7 @@ export class McpBridge {
     if (id === null) return true;
     const reply = objectOf(text);
     if (isJsonRpcReply(reply)) {
-      // A refusal before the message was read does not know its id.
+      // A refusal before the message was read does not have its id.
       await this.pass(message, 'error' in reply && reply.id === null ? { ...reply, id } : reply);
       return true;
     }
@@ -215,7 +215,7 @@ export class McpBridge {
   }
 }
 
-/** Aborts when nothing is heard for a time. */
+/** Aborts when nothing arrives for a time. */
 class Silence {
   private readonly controller = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -255,7 +255,7 @@ function isJsonRpcReply(reply: Message): boolean {
   return reply.jsonrpc === '2.0' && ('result' in reply || 'error' in reply);
 }
 
-/** An error of the server's other routes has its words in `message`. */
+/** An error of the server's other routes has its text in `message`. */
 function refusalWords(status: number, { message }: Message): string {
   return typeof message === 'string' ? message : `the server answered ${status} without a message`;
 }

@@ -17,7 +17,7 @@ import { SignInStore } from '../sign-in/sign-in-store.ts';
 import { AGENT_APPS, type AgentApp, agentFile, type Way } from './agent-apps.ts';
 import { agentCredential, mcpAddress } from './agent-credential.ts';
 
-/** Every program takes it, and no file needs quotes around it. */
+/** Accepted by every program, and needs no quotes in any file. */
 const NAME = /^[A-Za-z0-9_-]{1,40}$/;
 /** The words that take each option; all take --server. */
 const OWN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -71,7 +71,7 @@ async function configure(app: AgentApp, line: CommandLine, context: CommandConte
   return EXIT.done;
 }
 
-/** By absolute paths: a program that is started from a desktop has another PATH. */
+/** By absolute paths, since a program started from a desktop has another PATH. */
 function bridgeWay(baseUrl: string): Way {
   const [, script = 'methods'] = process.argv;
   return { kind: 'bridge', command: process.execPath, args: [resolve(script), 'mcp', 'bridge', '--server', baseUrl] };

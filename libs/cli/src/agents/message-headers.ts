@@ -1,5 +1,5 @@
-// The headers of an HTTP request that repeat what its message says, so that proxies need not read it. In the 2026-07-28
-// era each message names its version; before, the version and the session are those of the first exchange.
+// The headers of an HTTP request that repeat parts of its message, so that proxies need not parse it. In the 2026-07-28
+// era each message names its version; before that, the version and the session are those of the first exchange.
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 /** The field of the parameters that `Mcp-Name` repeats. */
 const NAME_FIELDS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 
 export type Line = { readonly kind: 'line'; readonly text: string } | { readonly kind: 'too_long' };
 
-/** A line over `bytesMax` is passed over as it comes, and never held. Ends with the input. */
+/** A line over `bytesMax` is skipped as it arrives, and never buffered. Ends with the input. */
 export async function* readLines(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];
   let bytes = 0;
@@ -26,7 +26,7 @@ function lineOf(parts: readonly Uint8Array[], bytes: number, bytesMax: number): 
   return { kind: 'line', text: Buffer.concat(parts).toString('utf8').trim() };
 }
 
-/** Waits while the reader is slow, so that no more than what is under way is held. One line at a time. */
+/** Waits while the reader is slow, so that no more than the requests in progress is buffered. One line at a time. */
 export class LineWriter {
   private last: Promise<void> = Promise.resolve();
 

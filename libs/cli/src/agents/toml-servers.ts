@@ -1,5 +1,5 @@
-// One table of a TOML file of MCP servers, set without touching the rest of the text. The result is read again: a text
-// in which the table cannot be found by its header, such as an inline one, is not changed.
+// Sets one table of a TOML file of MCP servers without changing the rest of the text. The result is parsed again: a
+// text in which the table cannot be found by its header, such as an inline table, is not changed.
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
 import { isRecord, notChanged } from './server-entry.ts';
@@ -55,7 +55,7 @@ function appended(text: string, block: string, eol: string): string {
   return `${text}${text.endsWith('\n') ? '' : eol}${eol}${block}`;
 }
 
-/** Tables without their prototypes, which the parser gives them or not. */
+/** Tables without their prototypes, which the parser may or may not add. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isRecord(value)) return value;

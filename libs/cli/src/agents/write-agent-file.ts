@@ -1,4 +1,4 @@
-// Sets this server in the file of an agent's program. A reader sees the old file or the new one.
+// Sets this server in the file of an agent's program. A reader sees either the old file or the new one.
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from '../errors/command-error.ts';
@@ -17,7 +17,7 @@ export async function agentLines(file: AgentFile, name: string, way: Way): Promi
   return `${JSON.stringify({ [file.serversKey]: { [name]: entry } }, null, 2)}\n`;
 }
 
-/** @throws CommandError `not_written`: the file is as it was. */
+/** @throws CommandError `not_written`: the file is unchanged. */
 export async function writeAgentFile(file: AgentFile, name: string, way: Way): Promise<Written> {
   const { path, format, serversKey } = file;
   const before = await readAgentFile(path);

@@ -47,7 +47,7 @@ export const answerCommand: Command = {
   },
 };
 
-/** The server's error wins, unless there is no server. */
+/** The server's error is reported, unless there is no server. */
 async function elsewhere(runId: string, line: CommandLine, context: CommandContext): Promise<ExitCode> {
   refuseMalformedRunId(runId);
   const { openServer } = await import('../chosen-server/open-server.ts');

@@ -61,7 +61,8 @@ export async function answerOnServer(
 }
 
 /**
- * The answer of --answer, or of the terminal; null: there is none. `formShown`: the command that shows the form.
+ * Returns the answer of --answer, or of the terminal; null: there is none. `formShown`: the command that shows the
+ * form.
  * @throws CommandError `invalid_answer`
  */
 export async function answerTo(
@@ -77,13 +78,13 @@ export async function answerTo(
   });
 }
 
-/** The refusal of an answer that does not fit, naming the command that shows what does. */
+/** Returns the refusal of an answer that does not fit, naming the command that shows the form. */
 export function withFormHint(error: unknown, formShown: string): unknown {
   if (!(error instanceof CommandError) || error.code !== 'invalid_answer' || error.hint !== undefined) return error;
   return new CommandError(error.code, error.message, { hint: `see its form with  ${formShown}` });
 }
 
-/** `run`: as it is after the answer. A question that several people decide may be open still. */
+/** `run`: after the answer. A question that several people decide may still be open. */
 export function sayAnswered({ run_id: runId, question }: Run, questionId: string, output: Output): ExitCode {
   if (question?.id === questionId && question.needs !== undefined) {
     const { count } = question.needs;
@@ -101,7 +102,7 @@ function questionOf(run: Run): Question {
 }
 
 /**
- * An answer sent again is not a fault: the server knows the last one. Only of a finished run: in a running one, an
+ * Repeating an answer is not a fault: the server knows the last one. Only for a finished run: in a running one, an
  * answer without a question id could answer the next question.
  */
 async function repeat(api: ServerApi, run: Run, answer: JsonObject): Promise<Run> {
@@ -117,7 +118,7 @@ function finished({ run_id, status }: Run): CommandError {
   return new CommandError('run_finished', `${run_id} is already ${status}`);
 }
 
-/** As it was given: defaults are the server's to fill in. */
+/** As given: the server fills in defaults. */
 async function givenAnswer(option: string, question: Question, cwd: string): Promise<JsonObject> {
   const answer = await readAnswer(option, cwd);
   fittingAnswer(question, answer);

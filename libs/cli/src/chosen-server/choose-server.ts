@@ -1,4 +1,4 @@
-// The server of a command: the given one, that of the last sign-in, or the local stack.
+// Chooses the server of a command: the given one, that of the last sign-in, or the local stack.
 
 import type { CommandLine } from '../command/command-line.ts';
 import type { Config } from '../config.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bareMethodId, type MethodId } from '@methods/base/ids';
 import { isRunning as isProcessRunning } from '@methods/base/running-process';
 
-/** In the command line of every running stack, also of one that was built before. */
+/** In the command line of every running stack, also of earlier builds. */
 const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
 const STACKS_MAX = 100;
 
@@ -17,7 +17,7 @@ export interface LocalStack {
   readonly methods: ReadonlyMap<string, MethodId>;
 }
 
-/** Those whose process runs: one that was killed leaves its line behind. By address. */
+/** Returns stacks whose process runs, by address: a killed one leaves its line behind. */
 export async function localStacks(stateDir: string): Promise<LocalStack[]> {
   const folder = join(stateDir, 'methods', 'stacks');
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json')).slice(0, STACKS_MAX);
@@ -47,7 +47,7 @@ function methodsOf(told: unknown): Map<string, MethodId> {
   return new Map(pairs);
 }
 
-/** The holder of the folder's lock is a stack, and no later process with its number. */
+/** Reports whether the holder of the folder's lock is a stack, and not a later process with its id. */
 async function isRunning(dataDir: string): Promise<boolean> {
   const pid = Number(await readFile(join(dataDir, 'stack.lock'), 'utf8').catch(() => ''));
   if (!isProcessRunning(pid)) return false;

@@ -1,5 +1,5 @@
-// The method that a word of the command line names: an id, a file that was saved, a display name, or a local stack's
-// own name for it.
+// Finds the method that a word of the command line names: an id, a saved file, a display name, or a local stack's own
+// name for it.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bareMethodId, type MethodId } from '@methods/base/ids';
@@ -8,14 +8,14 @@ import { FileLinks, LINK_FILE, type MethodLink } from '../link/link-file.ts';
 import type { ServerMethod } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 
-/** Further methods with one name are not searched. */
+/** Further methods with the same name are not searched. */
 const SAME_NAME_MAX = 500;
 const SHOWN_MAX = 5;
 
 export interface NamedMethod {
   /** Bare. */
   readonly id: MethodId;
-  /** Of the file, where a file was named. */
+  /** Set if the word is a file. */
   readonly link: Extract<MethodLink, { state: 'saved' }> | null;
 }
 
@@ -30,7 +30,7 @@ export async function namedMethod(api: ServerApi, word: string, cwd: string): Pr
   return { id: await idOfName(api, word), link: null };
 }
 
-/** A word ending in `.method` is a file even if there is none, so that a misspelled path is reported as such. */
+/** A word ending in `.method` counts as a file even if there is none, so that a misspelled path is reported as such. */
 export async function isFileName(word: string, cwd: string): Promise<boolean> {
   if (word.endsWith('.method')) return true;
   return stat(resolve(cwd, word)).then(

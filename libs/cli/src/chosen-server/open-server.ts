@@ -1,4 +1,4 @@
-// Finds the server a command talks to and its credential. In a local stack a developer acts without a sign-in.
+// Finds the server of a command and its credential. In a local stack a developer acts without a sign-in.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export async function openServer(line: CommandLine, context: CommandContext): Pr
   return new ServerApi({ baseUrl: server.baseUrl, facts, credentials, methodNames, interrupted });
 }
 
-/** A sign-in wins over a local stack's own key: it identifies a person. */
+/** A sign-in takes precedence over a local stack's own key, since it identifies a person. */
 export async function credentialsFor(server: ChosenServer, facts: ServerFacts, config: Config): Promise<Credentials> {
   const { stack } = server;
   const signedIn = await signInCredential(server.baseUrl, facts.issuer, config);
@@ -52,7 +52,7 @@ const WHO = { email: 'developer@example.com', organization: 'Local', role: 'admi
 /** Tokens are renewed this long before they expire. */
 const EARLY_MS = 60_000;
 
-/** null where people sign in at an issuer that is not the stack's own: its secret is of no use there. */
+/** null if people sign in at an issuer other than the stack's own, for which its secret is useless. */
 export async function developmentUser(
   stack: LocalStack,
   audience: 'machine' | 'mcp' = 'machine',

@@ -1,4 +1,4 @@
-// A command's options and operands as its line gives them. What commander reports about a line becomes an error in this
+// Reads a command's options and operands from its line. What commander reports about a line becomes an error in this
 // program's words.
 import { AssertionFailed } from '@methods/base/assert';
 import { hintNearest } from '@methods/method/source/did-you-mean';
@@ -13,7 +13,7 @@ export class CommandLine {
     return this.parsed.args;
   }
 
-  /** The value of an option, or undefined when it was not given. */
+  /** Returns the value of an option, or undefined when it was not given. */
   text(name: string): string | undefined {
     const value = this.value(name);
     return typeof value === 'string' ? value : undefined;
@@ -36,7 +36,7 @@ export class CommandLine {
   }
 }
 
-/** `command`: described by `words`. Null: its help was printed. @throws UsageError */
+/** `command` is described by `words`. Returns null if its help was printed. @throws UsageError */
 export function readCommandLine(
   command: ParsedCommand,
   words: CommandWords,
@@ -54,13 +54,13 @@ export function readCommandLine(
   return new CommandLine(command);
 }
 
-/** The option in the spelling that was used. */
+/** Returns the option in the spelling that was used. */
 export function needsValue(command: string, name: string, words: OptionWords, line: readonly string[]): UsageError {
   const long = words.short === undefined || line.some((word) => word.startsWith(`--${name}`));
   return new UsageError(`${long ? `--${name}` : `-${words.short}`} needs a value: ${words.value}`, seeHelp(command));
 }
 
-/** `error`: of commander, about the words of the line. */
+/** `error`: from commander, about the words of the line. */
 function usageError(error: CommanderError, words: CommandWords, line: readonly string[]): UsageError {
   const { name, operands } = words;
   const known = { ...words.options, ...COMMON_OPTIONS };

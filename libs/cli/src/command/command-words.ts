@@ -1,7 +1,7 @@
-// The words a command takes: its name, its options and its operands; and its help.
+// The words that a command takes: its name, its options and its operands; and its help.
 
 export interface OptionWords {
-  /** Word for the value in the help, such as `FILE`; absent: the option is a switch. */
+  /** The name of the value in the help, such as `FILE`; absent: the option is a switch. */
   readonly value?: string;
   readonly short?: string;
   /** May be given several times. */
@@ -15,7 +15,7 @@ export interface CommandWords {
   readonly usage: string;
   readonly options: Readonly<Record<string, OptionWords>>;
   readonly operands: {
-    /** Fewest and most arguments that are no options. */
+    /** The minimum and maximum of arguments that are not options. */
     readonly min: number;
     readonly max: number;
     readonly word: string;

@@ -6,7 +6,7 @@ import type { CommandLine } from './command-line.ts';
 import type { CommandHelp } from './command-words.ts';
 
 export interface Command extends CommandHelp {
-  /** It runs until it is stopped: an interrupt is its ordinary end, and its own exit code counts. */
+  /** It runs until it is stopped: an interrupt is its normal end, and its own exit code counts. */
   readonly endsByInterrupt?: true;
   /** @throws CommandError */
   run(line: CommandLine, context: CommandContext): Promise<ExitCode>;

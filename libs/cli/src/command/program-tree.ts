@@ -1,4 +1,4 @@
-// The tree of commands: names and summaries at once, the options of a command when it is called or completed.
+// The tree of commands: names and summaries at once, a command's options when it is called or completed.
 
 import type { HelpConfiguration, OutputConfiguration } from 'commander';
 import { Argument, Command, Option } from 'commander';
@@ -9,7 +9,7 @@ import { COMMON_OPTIONS, type CommandHelp, type OptionWords } from './command-wo
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
-  /** Only its words, where its work takes long to load. */
+  /** Only its words, if its work takes long to load. */
   readonly words?: () => Promise<CommandHelp>;
   readonly load: () => Promise<CommandHelp>;
 }
@@ -40,20 +40,20 @@ export function programTree(commands: readonly ListedCommand[], streams: HelpStr
   return program.configureHelp({ ...HELP_LAYOUT, visibleOptions: () => [] });
 }
 
-/** Gives a command of the tree its options and operands. `line`: the words it is called with. */
+/** Adds options and operands to a command of the tree. `line`: the words it is called with. */
 export function describe(command: Command, words: CommandHelp, line: readonly string[] = []): void {
   const { usage, summary, details = [], examples, operands } = words;
-  // Commander makes a usage of its own where there is none.
+  // Without a usage, commander generates one.
   command.usage(usage === '' ? ' ' : usage);
   command.description([`${summary}.`, ...details].join('\n'));
   for (const [name, option] of Object.entries({ ...words.options, ...COMMON_OPTIONS })) {
     if (name !== 'help') command.addOption(optionOf(words.name, name, option, line));
   }
   for (let i = 0; i < operands.min; i++) command.addArgument(new Argument(`<operand${i}>`));
-  // Commander has no most number but one: it is checked when the line has been read.
+  // Commander has no maximum except one: it is checked when the line has been read.
   command.addArgument(new Argument('[others...]'));
   const [first] = command.registeredArguments;
-  // Only for the shell's completion: a command knows better what to say about another word.
+  // Only for the shell's completion: the command itself has a better message for another word.
   if (operands.choices !== undefined) first?.choices(operands.choices).argParser((word) => word);
   command.addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'));
 }
@@ -62,12 +62,12 @@ function optionOf(command: string, name: string, words: OptionWords, line: reado
   const { value, many = false, help } = words;
   if (value === undefined) {
     const flag = new Option(spelling(name, words), help);
-    // Commander takes --no-upload for the opposite of --upload; here both given is an error that the command reports.
+    // Commander treats --no-upload as the opposite of --upload; here giving both is an error that the command reports.
     flag.negate = false;
     return flag;
   }
   return new Option(`${spelling(name, words)} <${value}>`, help).argParser((given: string, others: unknown) => {
-    // The next word was taken as the value, also where it is an option itself.
+    // The next word was taken as the value, even if it is an option itself.
     const swallowed = given.startsWith('--') && line.includes(given);
     if (given === '' || swallowed) throw needsValue(command, name, words, line);
     return many ? [...(Array.isArray(others) ? others : []), given] : given;
@@ -78,7 +78,7 @@ function spelling(name: string, { short }: OptionWords): string {
   return short === undefined ? `--${name}` : `-${short}, --${name}`;
 }
 
-/** The process's own, or what is used in their place. */
+/** The process's own streams, or replacements. */
 export type HelpStreams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
 const HELP_LAYOUT: HelpConfiguration = {
@@ -87,13 +87,13 @@ const HELP_LAYOUT: HelpConfiguration = {
   subcommandTerm: (command) => command.name(),
 };
 
-/** Lines are folded on a terminal only. */
+/** Lines are wrapped only on a terminal. */
 function helpOutput({ stdout, stderr }: HelpStreams): OutputConfiguration {
   const widthOf = (stream: NodeJS.WriteStream) => (stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY);
   return {
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),
-    // Errors of the line are printed as all others are.
+    // Errors of the line are printed like all others.
     outputError: () => {},
     getOutHelpWidth: () => widthOf(stdout),
     getErrHelpWidth: () => widthOf(stderr),
