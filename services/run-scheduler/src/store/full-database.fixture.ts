@@ -5,6 +5,8 @@ import type { Sql } from '@methods/postgres/pool';
 import { fillQuestions } from './open-questions.fixture.ts';
 
 export const SHARDS = 64;
+/** What an organization may have at most. */
+const FILES_MAX = 10_000;
 
 /** The organization that has most. */
 export const LARGE_ORG = 'org_1' as const;
@@ -76,10 +78,10 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     select folder_id, org_id, 0, 'x' from scheduler.run_folders;
     insert into scheduler.files (file_id, org_id, owner, name, media_type, bytes, sha256, expires_at_ms, look_at_ms)
     select 'file_' || n, pg_temp.org_of(n), 'key_a', 'a', 'a/b', 1, 'x', at, at
-    from generate_series(1, ${queued / 5}) n, lateral (select ${nowMs} + case n % 2 when 0 then -1 else 86400000 end as at) t;
+    from generate_series(1, ${Math.min(queued / 5, FILES_MAX)}) n, lateral (select ${nowMs} + case n % 2 when 0 then -1 else 86400000 end as at) t;
     insert into scheduler.file_chunks (file_id, org_id, position, chunk) select file_id, org_id, 0, 'x' from scheduler.files;
     insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms)
-    select pg_temp.run_of(n), pg_temp.org_of(n), 'file_' || n, ${nowMs} - 9000000 from generate_series(1, ${queued / 5}) n;
+    select pg_temp.run_of(n), pg_temp.org_of(n), 'file_' || n, ${nowMs} - 9000000 from generate_series(1, ${Math.min(queued / 5, FILES_MAX)}) n;
     insert into scheduler.file_shares (org_id, bytes, files)
     select org_id, sum(bytes), count(*) from scheduler.files group by org_id;
     insert into scheduler.unfinished (org_id, shard, runs)
