@@ -2,7 +2,8 @@
 // are omitted, and named with the address that has them.
 import { Run } from '@methods/api/run';
 import type { OrgId } from '@methods/base/ids';
-import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { cutText } from '@methods/method/cut-text';
+import { type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { Type } from 'typebox';
 import { declaredSteps } from '../routes/runs/run-reply.ts';
 import { runStateJson, runStatusName } from '../views/run-view.ts';
@@ -10,6 +11,9 @@ import { shownSteps } from '../views/step-view.ts';
 import type { McpParts, ToolOutcome } from './tool.ts';
 
 const RESULT_CHARACTERS_MAX = 64 * 1024;
+/** Of what a question shows and its form together: a worker may send some MiB, whose reading holds the event loop. */
+const QUESTION_CHARACTERS_MAX = 128 * 1024;
+const PROMPT_CHARACTERS_MAX = 4_000;
 const STEPS_MAX = 200;
 const ANSWERS_MAX = 5;
 /** Steps inside loops and calls have these in their paths. */
@@ -22,6 +26,12 @@ export const AgentRun = Type.Object({
   ),
   result_left_out: Type.Optional(
     Type.String({ description: 'The result is too long for a tool; the path of the API that has it.' }),
+  ),
+  question_left_out: Type.Optional(
+    Type.String({
+      description:
+        'The question is too long for a tool: its form and values are left out. The path of the API that has it.',
+    }),
   ),
 });
 
@@ -43,14 +53,29 @@ export async function runOutcome(
   const steps: string[] = [];
   for (const { json } of shownSteps(topLevel, declared, nowMs)) if (steps.push(json) >= STEPS_MAX) break;
   const isLong = run.resultJson.length > RESULT_CHARACTERS_MAX;
-  const shown = { ...run, answers: run.answers.slice(-ANSWERS_MAX), ...(isLong && { resultJson: '' }) };
+  const question = run.question && shortened(run.question);
+  const isCut = question !== run.question;
+  const shown = {
+    ...run,
+    answers: run.answers.slice(-ANSWERS_MAX),
+    ...(isLong && { resultJson: '' }),
+    ...(isCut && question && { question }),
+  };
   const more = [
     `"steps":[${steps.join(',')}]`,
     ...(isLong ? [`"result_left_out":"GET /api/runs/${run.runId}"`] : []),
+    ...(isCut ? [`"question_left_out":"GET /api/runs/${run.runId}"`] : []),
     ...(run.status === RunStatus.WAITING ? [`"answer_at":${JSON.stringify(answerPage(parts, run))}`] : []),
   ];
   const text = `${runStateJson(shown, nowMs).slice(0, -1)},${more.join(',')}}`;
   return { summary: sentence(run, answerPage(parts, run)), data: JSON.parse(text), text };
+}
+
+function shortened(question: Question): Question {
+  const { prompt, details, formJson, show } = question;
+  const characters = show.reduce((sum, { path, valueJson }) => sum + path.length + valueJson.length, 0);
+  if (prompt.length + details.length + formJson.length + characters <= QUESTION_CHARACTERS_MAX) return question;
+  return { ...question, prompt: cutText(prompt, PROMPT_CHARACTERS_MAX), details: '', formJson: '', show: [] };
 }
 
 /** Returns the page where a person who signs in answers the run's question. */

@@ -125,6 +125,22 @@ test('a result that is too long for an agent is left out, with the path of the A
   assert.ok(text.length < 10_000);
 });
 
+test('a question that is too long for an agent has no form and no values, and the path of the API that has it', async () => {
+  const member = await agent();
+  const { run_id: runId } = (await member.done('start_run', start())).data;
+  const { question } = gateway.book.ask(runId);
+  assert.ok(question !== undefined);
+  const value = {
+    ...question.show[0],
+    valueJson: JSON.stringify('x'.repeat(200_000)),
+  } as (typeof question.show)[number];
+  gateway.book.change(runId, { question: { ...question, prompt: 'Send it? '.repeat(1_000), show: [value] } });
+  const { data, text } = await member.done('get_run', { run_id: runId });
+  assert.deepEqual([data.question.show, data.question_left_out], [[], `GET /api/runs/${runId}`]);
+  assert.match(data.question.prompt, /^Send it\?/);
+  assert.ok(text.length < 20_000, `${text.length} characters`);
+});
+
 test('large events of the earlier era count as unread, and end over a share', async () => {
   const earlier = await agent('member', { era: '2025-11-25' });
   const { run_id: runId } = (await earlier.done('start_run', start())).data;
