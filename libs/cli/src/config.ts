@@ -3,14 +3,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Config {
-  /** Colours are allowed as far as the environment says; a stream that is no terminal gets none anyway. */
+  /** Colours are allowed unless the environment forbids them; a stream that is not a terminal gets none anyway. */
   readonly color: boolean;
   /** PATH of the steps. */
   readonly path: string;
   readonly lang: string | undefined;
   /** The folder of this user's caches; null: unknown. */
   readonly cacheDir: string | null;
-  /** Where sign-ins are remembered, and where running local stacks are found. */
+  /** Where sign-ins are stored, and where running local stacks are found. */
   readonly stateDir: string;
   /** METHODS_SERVER. */
   readonly server: string | null;
@@ -18,7 +18,7 @@ export interface Config {
   readonly serviceKey: string | null;
   /** METHODS_TOKEN_STORE: `file` does not use the system's keyring. */
   readonly keyring: boolean;
-  /** A browser can be opened here. */
+  /** Whether a browser can be opened here. */
   readonly display: boolean;
   readonly variables: ReadonlyMap<string, string>;
 }
@@ -38,7 +38,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     stateDir: variables.get('XDG_STATE_HOME') || join(home ?? homedir(), '.local', 'state'),
     server: variables.get('METHODS_SERVER') || null,
     serviceKey: variables.get('SERVICE_API_KEY') || null,
-    // Linux has a keyring in a desktop session only; asking for one elsewhere may wait without end.
+    // Linux has a keyring only in a desktop session; querying one elsewhere may wait forever.
     keyring: variables.get('METHODS_TOKEN_STORE') !== 'file' && (desktop || set('DBUS_SESSION_BUS_ADDRESS')),
     display: desktop || set('DISPLAY') || set('WAYLAND_DISPLAY'),
     variables,

@@ -1,4 +1,4 @@
-// The words and the help of the commands whose work takes long to load: help and completion load nothing of it.
+// The words and help of commands whose code takes long to load, so that help and completion load none of it.
 import { AGENT_APPS } from './agents/agent-apps.ts';
 import { COMMENT_OPTION } from './answer/answer-comment.ts';
 import { SERVER_OPTIONS } from './chosen-server/open-server.ts';

@@ -25,8 +25,8 @@ function stop(): void {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // The second is from a person who has waited long enough; steps die with this process. A closed terminal sends
-    // several, and no one waits any more.
+    // The second interrupt comes from a person who has waited long enough; steps die with this process. A closed
+    // terminal sends several, and no one is waiting then.
     if (interrupt.signal.aborted && signal !== 'SIGHUP') end(EXIT.interrupted);
     stop();
   });
@@ -34,7 +34,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that has gone (`methods … | head`) is not our fault; a terminal that has gone is an interrupt. Ctrl-C
-    // also ends `tee` behind a pipe, at once: this must not cut an orderly end short.
+    // also ends `tee` behind a pipe at once, which must not interrupt an orderly end.
     const gone = error.code === 'EPIPE';
     if (gone && !program.endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
     if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
@@ -46,11 +46,11 @@ process.on('uncaughtException', (error) => end(program.told(error)));
 // Timers of the executor keep no process alive, and a wait or a delay between tries is only a timer.
 setInterval(() => {}, 1 << 30);
 const code = await program.run();
-// An idle connection or a runner's pipe must not keep the command; what was written must get out first.
+// An idle connection or a runner's pipe must not keep the command running, but its output must be written first.
 await new Promise((written) => process.stdout.write('', written));
 end(code);
 
-/** To be called at the start. The function it gives ends the process as `process.exit` does. */
+/** Called at the start. The returned function ends the process as `process.exit` does. */
 function endOfProcess(): (code: number) => never {
   const terminals = [0, 1, 2].filter((fd) => isatty(fd));
   return (code) => {
@@ -63,8 +63,8 @@ function endOfProcess(): (code: number) => never {
 }
 
 /**
- * Node puts terminals back as they were, and crashes where one has gone (`Assertion failed` in ResetStdio): a core, and a
- * report of a crash, for every window that was closed. The end of a command without its terminal is this signal's.
+ * Node resets terminals at its end, and crashes if one has gone (`Assertion failed` in ResetStdio): a core dump and a
+ * crash report for every closed window. So the end of a command without its terminal is this signal's.
  */
 function endAsHungUp(): void {
   process.removeAllListeners('SIGHUP');

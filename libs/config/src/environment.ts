@@ -1,5 +1,5 @@
-// Reads a process's environment once, against a schema, and reports every fault at once: an operator should not have to
-// start a process five times to find five typing errors.
+// Reads a process's environment once, against a schema, and reports every fault at once: an operator should not need
+// five starts to find five typing errors.
 import type { Static, TObject } from 'typebox';
 import { Errors } from 'typebox/schema';
 import { SECRET_KEYWORD, Secret } from './secret.ts';

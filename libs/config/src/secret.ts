@@ -1,4 +1,4 @@
-// A configured value that must not be printed: it shows as stars wherever it is turned into text.
+// A configured value that must not be printed: its text is always stars.
 import { inspect } from 'node:util';
 import { type TUnsafe, Type } from 'typebox';
 

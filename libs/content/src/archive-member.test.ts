@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => rm(base, { recursive: true, force: true }));
 
-/** How many of its parts were read, and whether the reader left. */
+/** Returns how many of its parts were read, and whether the reader left. */
 class Source {
   asked = 0;
   left = false;
@@ -89,7 +89,7 @@ describe('one file of an archive', () => {
     }
   });
 
-  it('is not read on when its reader leaves, nor the rest of the archive after it', async () => {
+  it('is not read further when its reader leaves, nor is the rest of the archive', async () => {
     const filler = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => (i * i * 31) >> 7));
     const archive = rawArchive([
       { name: 'a', content: filler },
@@ -122,7 +122,7 @@ describe('one file of an archive', () => {
     assert.ok(held.asked < 100, `${held.asked} parts were read`);
   });
 
-  it('fails with the fault of the archive, and as the source fails', async () => {
+  it('fails with the fault of the archive, and with that of the source', async () => {
     const file = (name: string, more: Partial<RawMember> = {}) => ({ name, content: 'x', ...more });
     const records = '8 a=bbb\n'.repeat(2_100);
     for (const [fault, archive] of Object.entries({

@@ -1,6 +1,6 @@
-// One file out of a run folder's archive, while the archive streams by. Workers pack archives, and this runs where callers
-// of all organizations share a process: so it bounds what a header may make it read, keep and do. tar-stream does not: it
-// takes an extended header of 4 MiB and copies it for each member that follows.
+// Reads one file from a run folder's archive while the archive streams. Workers pack archives, and this runs in a
+// process shared by callers of all organizations, so it bounds what a header may make it read, keep and do. tar-stream
+// does not: it accepts an extended header of 4 MiB and copies it for each member that follows.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -14,7 +14,7 @@ const PART_BYTES = 64 * 1024;
 
 export interface ArchiveMember {
   readonly bytes: number;
-  /** To be read or left; the archive is left with it. */
+  /** The reader may leave it, and with it the archive. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -25,7 +25,7 @@ interface Header {
 }
 
 /**
- * Null: the archive holds no such file. `unpacked` is called with each part, and more is unpacked when its promise
+ * Null: the archive has no such file. `unpacked` is called with each part, and unpacking continues when its promise
  * resolves. @throws ArchiveRefused, and what `source` throws
  */
 export async function memberOf(
@@ -65,7 +65,7 @@ export async function memberOf(
   }
 }
 
-/** The output of gunzip, on demand: at most one part is held. */
+/** The output of gunzip, on demand: at most one part is buffered. */
 class UnpackedBytes {
   private readonly parts: AsyncIterator<Buffer>;
   private part: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// Builds archives byte by byte for tests: headers that lie, names and types no honest packer writes.
+// Builds archives byte by byte for tests: false headers, and names and types that no honest packer writes.
 import { gzipSync } from 'node:zlib';
 
 export interface RawMember {

@@ -1,5 +1,5 @@
-// Which names a run folder's archive may hold. One rule for packing, unpacking and the folder itself, so that nothing
-// can be kept in a folder that another worker would refuse to unpack.
+// The names that a run folder's archive may hold. One rule for packing, unpacking and the folder itself, so that a
+// folder never holds what another worker would refuse to unpack.
 
 /** A run folder or its archive breaks a rule. `message` names the rule, never a file's content. */
 export class ArchiveRefused extends Error {

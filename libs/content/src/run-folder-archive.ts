@@ -1,5 +1,5 @@
-// A run folder as one stream and back: a gzip tar of regular files and folders. Input is hostile until it is in a fresh
-// folder of our own: everything is checked and counted while it streams, then renamed into place.
+// Packs a run folder as one stream and unpacks it: a gzip tar of regular files and folders. Input is untrusted until it
+// is in a fresh folder: everything is checked and counted while it streams, then renamed into place.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
@@ -81,7 +81,7 @@ async function addMember(tar: Pack, found: FoundEntry, bytesMax: number): Promis
   }
   const file = await found.folder.openFile(found.entry);
   try {
-    // From the opened file: the name may lead to another file than the one that was listed.
+    // Taken from the opened file, since the name may lead to another file than the listed one.
     const { size } = await file.stat();
     if (size > bytesMax) throw new ArchiveRefused('the files exceed the limit of a run folder');
     const entry = tar.entry({ ...header, type: 'file', mode: 0o644, size });
@@ -118,7 +118,7 @@ async function unpackInto(
       () => error,
       (streamError: unknown) => streamError,
     );
-    // A member cut off by a fault of the stream says only that it was destroyed; the stream knows why.
+    // A member interrupted by a fault of the stream only reports that it was destroyed; the stream has the reason.
     throw (error as NodeJS.ErrnoException).code === 'STREAM_DESTROYED' ? cause : error;
   }
   await streamed;
@@ -128,7 +128,7 @@ async function unpackInto(
 async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNames, unpacked: Unpacked): Promise<void> {
   const { type, size } = entry.header;
   if (type === 'directory') {
-    // A folder with content would make the reader take that content for further members.
+    // The reader would take a folder's content for further members.
     if (size !== 0) throw new ArchiveRefused('a folder has a size');
     const name = entry.header.name.replace(/\/$/, '');
     names.add('folder', name);
@@ -141,7 +141,7 @@ async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNam
   const parts = entry.header.name.split('/');
   const last = parts.pop() ?? '';
   await folder.ensureWithin(parts, async (parent) => {
-    // The mode is ours: set-user-id and execute bits of the archive mean nothing here.
+    // The mode is ours: set-user-id and execute bits of the archive are ignored.
     const file = await parent.createFile(last, 0o644);
     const hash = createHash('sha256');
     try {
@@ -156,7 +156,7 @@ async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNam
   });
 }
 
-/** Counts what gunzip really gives: sizes in headers lie, and a small archive can unpack to terabytes. */
+/** Counts the real output of gunzip: sizes in headers may be false, and a small archive can unpack to terabytes. */
 function unpackedBytesBound(limits: ArchiveLimits): Transform {
   const bytesMax = unpackedBytesMax(limits);
   let bytes = 0;

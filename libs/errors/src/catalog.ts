@@ -1,9 +1,9 @@
-// Every code a caller can get, once: its gRPC status, its HTTP status, its one-line meaning and whether the same
-// request may simply be sent again. docs/errors/<code>.md gives cause and remedy; a test keeps the two sets equal.
+// Every code that a caller can get: its gRPC status, its HTTP status, its meaning in a line, and whether the same
+// request may be repeated. docs/errors/<code>.md explains cause and remedy; a test keeps the two sets equal.
 import type { status } from '@grpc/grpc-js';
 
 interface CatalogEntry {
-  /** A name: a process that throws errors and calls no other loads nothing of gRPC. */
+  /** A name, so that a process that throws errors and makes no calls need not load gRPC. */
   readonly grpc: keyof typeof status;
   readonly http: number;
   /** The default message: a sentence. */

@@ -13,7 +13,7 @@ const NUMERIC_FACTS: ReadonlySet<string> = new Set(['sequence']);
 
 /**
  * `{"error", "message", "details"?, "request_id", ...facts}`. A 401 is exactly `{"error":"unauthorized"}`. 429 and 503
- * carry Retry-After in whole seconds, at least 1, spread by up to half so that callers do not come back together.
+ * carry Retry-After in whole seconds, at least 1, spread by up to half so that callers do not all return together.
  * `internal` holds only the request id.
  */
 export function errorBody(error: ServiceError, requestId: string, random: () => number = Math.random): ErrorReply {

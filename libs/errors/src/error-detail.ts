@@ -1,4 +1,4 @@
-// A ServiceError as the protobuf message that travels in a trailer or as one item of a frame, and back.
+// Converts a ServiceError to the protobuf message in a trailer or in an item of a frame, and back.
 import { create } from '@bufbuild/protobuf';
 import {
   type ErrorDetail,

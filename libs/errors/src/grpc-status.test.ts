@@ -61,7 +61,7 @@ describe('an error over gRPC', () => {
     }
   });
 
-  test('holds no details when it is not one of ours', () => {
+  test('holds no details if it is not one of ours', () => {
     for (const error of [
       new Error('hunter2'),
       'hunter2',
@@ -118,15 +118,15 @@ describe('a failed call without our trailer', () => {
     }
   });
 
-  test('does not take over the text of the other side', () => {
+  test('does not repeat the text of the other side', () => {
     equal(received(status.UNAVAILABLE).message, catalog.unavailable.title);
   });
 
-  test('is judged by its status when the trailer cannot be read', () => {
+  test('is judged by its status if the trailer cannot be read', () => {
     equal(received(status.UNAVAILABLE, Buffer.from([0xff, 0xff, 0xff])).code, 'unavailable');
   });
 
-  test("is internal when a newer peer's code is unknown here", () => {
+  test("is internal if a newer peer's code is unknown here", () => {
     const detail = toBinary(ErrorDetailSchema, create(ErrorDetailSchema, { code: 'not_yet_known', message: 'x' }));
     equal(received(status.NOT_FOUND, Buffer.from(detail)).code, 'internal');
   });

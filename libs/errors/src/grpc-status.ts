@@ -1,4 +1,4 @@
-// A ServiceError as a gRPC status with an ErrorDetail in a binary trailer, and back.
+// Converts a ServiceError to a gRPC status with an ErrorDetail in a binary trailer, and back.
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Metadata, status } from '@grpc/grpc-js';
 import { type ErrorDetail, ErrorDetailSchema } from '@methods/proto/error/v1/error_detail_pb';
@@ -18,7 +18,7 @@ export interface GrpcError {
   readonly metadata: Metadata;
 }
 
-/** Never fails. Findings that would make the trailer too large are left off from the end. */
+/** Never fails. Findings that would make the trailer too large are omitted from the end. */
 export function toGrpcError(error: unknown): GrpcError {
   const known = asServiceError(error);
   const metadata = new Metadata();
@@ -28,7 +28,7 @@ export function toGrpcError(error: unknown): GrpcError {
 }
 
 /**
- * The error of a failed call. Without our trailer the status decides: a peer that is unavailable or too slow gives
+ * Returns the error of a failed call. Without our trailer the status decides: an unavailable or slow peer becomes
  * `unavailable`, and so does a cancelled call.
  */
 export function fromGrpcError(error: unknown): ServiceError {

@@ -1,4 +1,5 @@
-// The one error that crosses our boundaries: a catalogued code, a sentence for people and facts that belong to the code.
+// The only error that crosses our boundaries: a catalogued code, a sentence for people and facts that belong to the
+// code.
 import { catalog, type ErrorCode } from './catalog.ts';
 
 /** One of several things wrong with a value or a source. Lines and columns are 1-based and absent outside sources. */
@@ -44,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error itself when it is ours; anything else becomes `internal` with the original as its cause. */
+/** Returns the error itself if it is ours; any other becomes `internal` with the original as its cause. */
 export function asServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal', undefined, { cause: error });
 }

@@ -34,7 +34,7 @@ export const devCommand: Command = {
     const child = spawn(process.execPath, [RUN, MAIN, ...args], {
       cwd: ROOT,
       stdio: 'inherit',
-      // Paths in its options are meant from where the command was called.
+      // Paths in its options are relative to the folder of the call.
       env: { ...Object.fromEntries(config.variables), INIT_CWD: cwd },
     });
     interrupted.addEventListener('abort', () => child.kill('SIGINT'), { once: true });

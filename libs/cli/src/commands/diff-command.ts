@@ -32,7 +32,7 @@ export const diffCommand: Command = {
       changed: difference !== '',
       difference,
     });
-    // For `patch` as it is; on a terminal nothing in it may act on the screen.
+    // Unchanged for `patch`; on a terminal nothing in it may act on the screen.
     if (output.streams.stdout.isTTY) output.result(showDifference(difference, output));
     else output.result(difference);
     return EXIT.done;

@@ -28,7 +28,7 @@ test('settings with comments are not changed, and the lines to add are shown', a
   equal(await folder.read('.vscode/settings.json'), text);
 });
 
-test('the schema that those lines name is there', async (t) => {
+test('the schema that those lines name exists', async (t) => {
   const own = await CliFolder.make();
   t.after(() => own.remove());
   await mkdir(join(own.dir, '.vscode'));

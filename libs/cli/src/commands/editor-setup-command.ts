@@ -26,7 +26,7 @@ export const editorSetupCommand: Command = {
   examples: ['methods editor-setup', 'methods editor-setup --json'],
 
   async run(_line, { cwd, output }) {
-    // First: if the settings must not be changed, the lines to add to them name the schema.
+    // Written first: if the settings must not be changed, the lines to add to them name the schema.
     await write(cwd, SCHEMA, editorSchema());
     await write(cwd, SETTINGS, withMethods(await readSettings(join(cwd, SETTINGS))));
     output.document({ schema: SCHEMA, settings: SETTINGS });

@@ -41,7 +41,8 @@ export const loginCommand: Command = {
     const issuer = await discoverIssuer(names);
     const byDevice = line.flag('device') || (!config.display && hasDeviceFlow(issuer));
     const signIn = await (byDevice ? deviceSignIn : loopbackSignIn)(baseUrl, names, issuer, context);
-    // A token that the server does not take is not kept: the fault is reported here, and not by every later command.
+    // A token that the server does not accept is not stored: the fault is reported here, and not by every later
+    // command.
     const caller = await callerOf(signIn, facts, context);
     const store = new SignInStore(config);
     const lockFile = store.lockFile(signIn.issuer, baseUrl);

@@ -10,7 +10,7 @@ import { discoverIssuer, issuerFault } from '../sign-in/issuer-client.ts';
 import { forgetSignIns, issuersOf, lastSignIn } from '../sign-in/last-sign-in.ts';
 import { type SignIn, type SignInPurpose, SignInStore } from '../sign-in/sign-in-store.ts';
 
-/** A person signs in for each by itself, and out of all at once. */
+/** A person signs in for each separately, and out of all at once. */
 const PURPOSES: readonly SignInPurpose[] = ['commands', 'agents'];
 
 export const logoutCommand: Command = {
@@ -52,7 +52,7 @@ async function signedInServer(line: CommandLine, { config }: CommandContext): Pr
   return (await lastSignIn(config.stateDir))?.server ?? null;
 }
 
-/** Under the lock, so that a process that renews meanwhile does not bring the sign-in back. Forgotten in any case. */
+/** Runs under the lock, so that a process that renews meanwhile does not restore the sign-in. Removed in any case. */
 async function forget(
   issuer: string,
   server: string,
@@ -79,7 +79,10 @@ function asCommandError(error: unknown): CommandError {
   return new CommandError('not_revoked', 'the issuer could not be asked', { cause: error });
 }
 
-/** False: the issuer has no such thing. With the refresh token go the access tokens of the same grant. @throws CommandError */
+/**
+ * Returns false if the issuer has no such endpoint. Revoking the refresh token also ends the access tokens of the same
+ * grant. @throws CommandError
+ */
 async function revokeSignIn(signIn: SignIn): Promise<boolean> {
   const configuration = await discoverIssuer(signIn);
   if (configuration.serverMetadata().revocation_endpoint === undefined) return false;

@@ -1,4 +1,4 @@
-// `methods offer`: whether agents get a method as a tool of its own.
+// `methods offer`: offers a method to agents as a separate tool, or withdraws it.
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';

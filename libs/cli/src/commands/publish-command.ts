@@ -1,4 +1,4 @@
-// `methods publish`: the version that runs get when they name none.
+// `methods publish`: sets the version that runs get when they name none.
 import { resolve } from 'node:path';
 import { type NamedMethod, namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';

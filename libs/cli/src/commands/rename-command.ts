@@ -1,4 +1,4 @@
-// `methods rename`: the name that people see. Ids and files keep theirs.
+// `methods rename`: changes the name that people see. Ids and files keep theirs.
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';

@@ -1,4 +1,4 @@
-// `methods show`: one method: its state, its versions, and what a caller and a worker need to know of it.
+// `methods show`: shows one method: its state, its versions, and what a caller and a worker need.
 import { isJsonList, isJsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
@@ -64,7 +64,7 @@ function byAt(name: string | undefined, at: string | null): string {
   return `${timeOf(at)}${name ? ` by ${name}` : ''}`;
 }
 
-/** Without the comments that a file of types has: they belong to the source. */
+/** Without the comments of a file of types, which belong to the source. */
 function typeText(schema: JsonValue | undefined): string {
   if (schema === undefined) return '';
   return typescriptOfSchema(schema, (name) => name).replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '');

@@ -1,4 +1,4 @@
-// `methods source`: the exact bytes of a version on stdout, fit for `> FILE`.
+// `methods source`: prints the exact bytes of a version to stdout, for `> FILE`.
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
@@ -25,7 +25,7 @@ export const sourceCommand: Command = {
     const asked = line.text('version');
     const version = await getSource(api, id, asked === undefined ? null : await versionNamed(api, id, asked));
     context.output.document(version);
-    // Not a byte more, such as a line feed at the end: the version is its bytes.
+    // Adds not even a line feed at the end, since the version is its bytes.
     if (!context.output.json) context.output.streams.stdout.write(version.source);
     return EXIT.done;
   },

@@ -1,4 +1,4 @@
-// `methods upgrade`: a workflow/1 file as method/2 text, shown or written.
+// `methods upgrade`: shows or writes a workflow/1 file as method/2 text.
 import { upgradeSource } from '@methods/method/upgrade/upgrade-source';
 import type { Command } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';

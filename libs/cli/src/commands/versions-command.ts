@@ -1,4 +1,4 @@
-// `methods versions`: what was saved of a method, by whom and why.
+// `methods versions`: lists the saved versions of a method, by whom and why.
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';

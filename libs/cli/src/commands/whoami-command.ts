@@ -1,4 +1,4 @@
-// `methods whoami`: who is signed in, where, and as what.
+// `methods whoami`: shows who is signed in, where, and in which role.
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';

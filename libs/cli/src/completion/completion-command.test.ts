@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => folder.remove());
 
-/** The completions of bash with the cursor at the end of the last word. */
+/** Returns the completions of bash with the cursor at the end of the last word. */
 function offered(...words: string[]): string[] {
   const line = `
     source ./methods.bash
@@ -55,7 +55,7 @@ test('bash leaves files to the shell: operands, and the values of options', () =
 
 const without = (shell: string) => spawnSync(shell, ['--version']).error !== undefined && `there is no ${shell} here`;
 
-/** The completions of fish for a line with the cursor at its end. */
+/** Returns the completions of fish for a line with the cursor at its end. */
 function inFish(line: string): string[] {
   const script = `source methods.fish; complete -C ${shellQuote(line)}`;
   const { stdout, stderr, status } = spawnSync('fish', ['--no-config', '-c', script], {
@@ -103,7 +103,7 @@ test('zsh completes commands, their words, their options and files', { skip: wit
   }
 });
 
-test('the scripts of zsh and fish name every command with what it does', () => {
+test('the scripts of zsh and fish name every command with its summary', () => {
   for (const { name, summary } of COMMANDS) {
     for (const shell of ['zsh', 'fish']) {
       const script = scripts.get(shell) ?? '';
@@ -111,7 +111,7 @@ test('the scripts of zsh and fish name every command with what it does', () => {
       assert.ok(script.includes(summary.split(/['":]/)[0] ?? ''), `${shell} ${name}: ${summary}`);
     }
   }
-  // zsh needs what bash needs: quotes that are closed, brackets that match.
+  // zsh needs what bash needs: closed quotes and matching brackets.
   const { stderr, status } = spawnSync('bash', ['-n', 'methods.bash'], { cwd: folder.dir, encoding: 'utf8' });
   assert.deepEqual([stderr, status], ['', 0]);
 });

@@ -8,7 +8,7 @@ import { bashScript, fishScript, zshScript } from './shell-scripts.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-/** Of all the program's commands, this one included. */
+/** For all commands of the program, including this one. */
 export function completionCommand(commands: readonly ListedCommand[]): Command {
   return {
     name: 'completion',

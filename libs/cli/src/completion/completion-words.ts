@@ -1,11 +1,11 @@
-// The words a shell can complete, of the tree that the program itself reads its line by.
+// The words that a shell can complete, from the tree by which the program reads its line.
 import type { Command, Option } from 'commander';
 import { describe, type ListedCommand, programTree } from '../command/program-tree.ts';
 
 export interface CompletionWords {
   readonly name: string;
   readonly summary: string;
-  /** The words its first operand may be, if that is one of some words: `create` of `keys`. */
+  /** The words that its first operand may be, if these are fixed: `create` of `keys`. */
   readonly words: readonly string[];
   readonly options: readonly CompletionOption[];
 }
@@ -35,7 +35,7 @@ export async function completionWords(commands: readonly ListedCommand[]): Promi
   }));
 }
 
-/** With `--help`, which is not among a command's own. */
+/** Includes `--help`, which is not among a command's own options. */
 function optionsOf(command: Command): CompletionOption[] {
   return command.createHelp().visibleOptions(command).map(completionOption);
 }

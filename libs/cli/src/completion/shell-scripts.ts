@@ -1,5 +1,5 @@
-// The scripts that let bash (from version 3.2 on), zsh and fish complete the command line, with nothing but their own
-// means.
+// The scripts that let bash (from version 3.2 on), zsh and fish complete the command line, using only built-in
+// features.
 import type { CompletionOption, CompletionWords } from './completion-words.ts';
 
 export function bashScript(commands: readonly CompletionWords[]): string {
@@ -44,7 +44,7 @@ export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Completion for fish, with what each command and option is for. */
+/** Completion for fish, with the purpose of each command and option. */
 export function fishScript(commands: readonly CompletionWords[]): string {
   const names = commands.map(({ name }) => name);
   const lines = [
@@ -83,7 +83,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** Completion for zsh, with what each command and option is for. */
+/** Completion for zsh, with the purpose of each command and option. */
 export function zshScript(commands: readonly CompletionWords[]): string {
   const described = commands.map(
     ({ name, summary }) => `    ${shellQuote(`${name}:${summary.replaceAll(':', '\\:')}`)}\n`,

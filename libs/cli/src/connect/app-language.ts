@@ -1,4 +1,4 @@
-// The language of an app, by the files its package managers leave.
+// Detects the language of an app, by the files of its package managers.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ const SIGNS: readonly (readonly [file: string, language: AppLanguage])[] = [
   ['setup.py', 'python'],
 ];
 
-/** All that are found, each once; empty: there is no such file. */
+/** Returns all that are found, each once; empty: there is no such file. */
 export async function appLanguages(app: string): Promise<AppLanguage[]> {
   const found = await Promise.all(
     SIGNS.map(([file, language]) =>

@@ -1,4 +1,5 @@
-// The code that starts a method from an app: plain HTTP with what the language brings, so nothing has to be installed.
+// Generates the code that starts a method from an app: plain HTTP with the language's standard library, so nothing has
+// to be installed.
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import type { AppLanguage } from './app-language.ts';
 
@@ -6,20 +7,20 @@ export interface CodeOptions {
   readonly baseUrl: string;
   /** wf_… */
   readonly methodId: string;
-  /** In the spelling of files: `refund-order`. */
+  /** In the spelling of file names: `refund-order`. */
   readonly name: string;
   readonly inputs: JsonObject;
 }
 
-/** Under what heading it is shown: what it needs, and how it gets the key of `.env`. */
+/** The heading of the code: its requirements, and how it gets the key of `.env`. */
 export const CODE_HEADINGS: Readonly<Record<AppLanguage, string>> = {
   node: 'Node 20 or later, started with  node --env-file=.env FILE',
   python: 'Python 3.8 or later, started with  set -a; . ./.env; set +a; python3 FILE',
 };
 
-/** How long one request may wait for the end of a run; a longer run is asked for again by its id. */
+/** How long one request may wait for the end of a run; for a longer run the code asks again by its id. */
 const WAIT_MS = 60_000;
-/** `sk_` and the auth part. The rest of a key is for the app's own encryption, and stays there. */
+/** `sk_` and the auth part. The rest of a key is for the app's own encryption, and stays in the app. */
 const AUTH_CHARACTERS = 46;
 
 export function codeToPaste(language: AppLanguage, options: CodeOptions): string {
@@ -40,7 +41,7 @@ function nodeCode({ baseUrl, methodId, name, inputs }: CodeOptions): string {
     body: JSON.stringify({
       method: ${quoted(methodId)},
       inputs,
-      // Keep it until the answer is known: sent again, it starts nothing twice.
+      // Keep it until the answer is known: sending it again starts nothing twice.
       idempotency_key: crypto.randomUUID(),
     }),
   });
@@ -84,7 +85,7 @@ print(run["status"], run.get("result"))
 `;
 }
 
-/** Lower-case words of letters and digits, fit for a name in code after another word. */
+/** Lower-case words of letters and digits, valid in a name in code after another word. */
 function words(name: string): string[] {
   return name
     .toLowerCase()
@@ -100,7 +101,7 @@ function nodeValue(value: JsonValue): string {
   if (isJsonList(value)) return `[${value.map(nodeValue).join(', ')}]`;
   if (isJsonObject(value)) {
     const fields = Object.entries(value).map(([name, field]) => {
-      // As a plain key this one would be the prototype.
+      // As a plain key this one would set the prototype.
       const key =
         name === '__proto__' ? '["__proto__"]' : /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
       return `${key}: ${nodeValue(field)}`;

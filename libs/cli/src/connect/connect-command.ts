@@ -1,4 +1,4 @@
-// `methods connect`: everything an app needs to start a method: a key in its `.env`, and the code to paste.
+// `methods connect`: prepares an app to start a method: a key in its `.env`, and the code to paste.
 import { stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { openServer } from '../chosen-server/open-server.ts';
@@ -16,18 +16,21 @@ import { type ConnectedMethod, connectedMethod, methodWord } from './connected-m
 import { ENV_FILE, EnvFile, KEY_VARIABLE } from './env-file.ts';
 import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
 
-// The app's key: made, and put into its `.env` without being shown. An older one is replaced only where that is wanted.
+// Creates the app's key and writes it into its `.env` without showing it. An older one is replaced only on request.
 
 const NAME_CHARACTERS_MAX = 200;
 
-/** The key's name: that of the app's folder. @throws UsageError */
+/** Returns the key's name: that of the app's folder. @throws UsageError */
 function keyName(app: string): string {
   const name = basename(app).slice(0, NAME_CHARACTERS_MAX);
   if (name === '') throw new UsageError('an app has a folder of its own');
   return name;
 }
 
-/** Whether a key is to be made: there is none, or the older one is to go. `shown` is how the file is called. */
+/**
+ * Reports whether to create a key: there is none, or the older one should be replaced. `shown`: the file's name in
+ * messages.
+ */
 async function wantsKey(
   env: EnvFile,
   shown: string,
@@ -40,7 +43,7 @@ async function wantsKey(
   return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
 }
 
-/** A key that could not be written is revoked: no one has it. @throws CommandError */
+/** A key that could not be written is revoked, since no one has it. @throws CommandError */
 async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<ServerKey> {
   const { key, serviceKey } = await makeKey(api, name);
   try {
@@ -73,7 +76,7 @@ export const connectCommand: Command = {
     const fresh = await wantsKey(env, shownPath(app, cwd), line.flag('replace'), context);
     const api = await openServer(line, context);
     const method = await connectedMethod(api, word, context);
-    // Before the key: it must never be in a file that git would add.
+    // Called before the key is created: it must never be in a file that git would add.
     const ignored = await ignoreEnvFile(app, config.path);
     const key = fresh ? await keyInto(env, name, api) : null;
     const found = await appLanguages(app);

@@ -77,7 +77,7 @@ test('a new .env is only for its owner, an old one keeps its mode, its bytes and
   equal((await stat(join(app, 'real'))).mode & 0o777, 0o640);
 });
 
-test('git ignores what a killed process leaves of a .env, and the next one removes it', async (t) => {
+test('git ignores the remains of a killed process beside a .env, and the next one removes them', async (t) => {
   const app = await folder(t);
   await run('git', ['init', '--quiet', app]);
   await writeFile(join(app, '.gitignore'), '.env\n');
@@ -128,7 +128,7 @@ test('a pattern that covers .env is enough', async (t) => {
   }
 });
 
-test('a .env that git already has is reported', async (t) => {
+test('a .env that git already tracks is reported', async (t) => {
   const root = await folder(t);
   await run('git', ['init', '--quiet', root], { env: { PATH } });
   await writeFile(join(root, '.env'), 'A=1\n');
@@ -164,7 +164,7 @@ test('the language follows from the files of package managers', async (t) => {
   }
 });
 
-test('inputs to start from fit the schema', () => {
+test('example inputs fit the schema', () => {
   const object = (properties: JsonSchema, required: readonly string[]): JsonSchema => ({
     type: 'object',
     properties,

@@ -1,4 +1,4 @@
-// The method that an app is connected with: found, and its file published where nothing of it is published yet.
+// Finds the method that an app is connected with, and publishes its file if nothing of it is published yet.
 import { readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { compileMethod } from '@methods/method/compile';
@@ -17,12 +17,12 @@ export interface ConnectedMethod {
   /** wf_… */
   readonly productionId: string;
   readonly displayName: string;
-  /** As its source names it. */
+  /** The name in the source. */
   readonly name: string;
   readonly versionId: string;
   /** By this command. */
   readonly publishedNow: boolean;
-  /** Names of the declared ones. */
+  /** Names of the declared secrets. */
   readonly secrets: readonly string[];
   readonly inputs: JsonObject;
 }
@@ -53,7 +53,7 @@ export async function connectedMethod(api: ServerApi, word: string, context: Com
       throw error;
     });
     method = known === null ? await savedMethod(api, word, context) : await getMethod(api, known.id);
-    // Of a file that was changed since, the present text is published: nothing else was ever chosen.
+    // For a file that was changed since, the present text is published: no other choice was ever made.
     if (known !== null && method.published_version === null) method = await savedMethod(api, word, context);
   } else method = await getMethod(api, (await namedMethod(api, word, cwd)).id);
   const publishedNow = method.published_version === null && method.current_version !== null;

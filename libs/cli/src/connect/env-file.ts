@@ -1,4 +1,4 @@
-// An app's `.env` file: whether it has a key, and the key put into it. The key is never shown.
+// An app's `.env` file: checks whether it has a key, and writes one. The key is never shown.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandError } from '../errors/command-error.ts';
@@ -16,7 +16,7 @@ export class EnvFile {
     this.path = join(app, ENV_FILE);
   }
 
-  /** @throws CommandError `not_found`, `not_written` (it is no text). */
+  /** @throws CommandError `not_found`, `not_written` (it is not text). */
   async hasKey(): Promise<boolean> {
     return envValue((await this.text()) ?? '', KEY_VARIABLE) !== '';
   }
@@ -41,17 +41,17 @@ export class EnvFile {
   }
 }
 
-/** An assignment; a quoted value may have several lines, and no assignment is read within it. */
+/** Matches an assignment; a quoted value may have several lines, and assignments within it are ignored. */
 const ASSIGNMENT =
   /^(?<head>(?:\u00ef\u00bb\u00bf)?[ \t]*(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=)(?<value>[ \t]*(?:'(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`)|[^\r\n]*)/gm;
 
-/** Empty where it is not set, or set to nothing; the last one counts. */
+/** Empty if it is not set, or set to nothing; the last one counts. */
 export function envValue(text: string, name: string): string {
   const values = [...text.matchAll(ASSIGNMENT)].filter((found) => found.groups?.name === name);
   return unquoted(values.at(-1)?.groups?.value ?? '');
 }
 
-/** `value` needs no quotes. A variable that is already there keeps its place with the new value. */
+/** `value` needs no quotes. An existing variable keeps its place and gets the new value. */
 export function withEnvValue(text: string, name: string, value: string): string {
   let found = false;
   const changed = text.replace(ASSIGNMENT, (whole, ...rest) => {
@@ -68,7 +68,7 @@ function unquoted(value: string): string {
   return quoted?.[2] ?? value.replace(/(^|[ \t])#.*$/, '').trim();
 }
 
-/** A comment after a value without quotes; after one with quotes it is not part of the value. */
+/** A comment after an unquoted value; after a quoted one it is not part of the value. */
 function commentOf(value: string): string {
   if (/^[ \t]*['"`]/.test(value)) return '';
   return /[ \t]+#.*$/.exec(value)?.[0] ?? (/^#/.test(value) ? ` ${value}` : '');

@@ -1,4 +1,4 @@
-// Inputs to start from in code that is pasted: the fields that must be given, each with a value of its type.
+// Example inputs for pasted code: the required fields, each with a value of its type.
 import {
   isJsonList,
   isJsonObject,
@@ -21,7 +21,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   uuid: '7d1f0c3a-5a43-4c66-9d2b-0f6f6e1f8a10',
 };
 
-/** A pattern is not followed: the author's `examples` are for that. */
+/** Patterns are ignored: the author's `examples` are for that. */
 export function exampleInputs(schema: JsonSchema): JsonObject {
   const definitions = ownField(schema, '$defs');
   const value = exampleOf(schema, isJsonObject(definitions) ? definitions : {}, 0);

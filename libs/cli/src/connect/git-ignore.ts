@@ -1,4 +1,4 @@
-// Keeps an app's `.env` out of git: one line in the nearest `.gitignore`, and only where it is needed.
+// Keeps an app's `.env` out of git: one line in the nearest `.gitignore`, only if needed.
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,16 +10,16 @@ import { ENV_FILE } from './env-file.ts';
 import { withLine } from './line-ends.ts';
 
 const GIT_MS_MAX = 10_000;
-/** Lines that keep `.env` out from any folder above it, used if git itself cannot be asked. */
+/** Lines that exclude `.env` from any folder above it, used if git itself is unavailable. */
 const IGNORING = new Set(['.env', '.env*', '*.env', '**/.env']);
 
 export type Ignored =
   | { readonly state: 'already' }
   | { readonly state: 'added'; readonly file: string }
-  /** git has it: a line changes nothing any more. */
+  /** git tracks it: a line no longer changes anything. */
   | { readonly state: 'tracked'; readonly file: string | null };
 
-/** `path` is PATH, to find git in. @throws CommandError `not_written`. */
+/** `path`: the PATH on which git is found. @throws CommandError `not_written`. */
 export async function ignoreEnvFile(app: string, path: string): Promise<Ignored> {
   const git = new Git(app, path);
   const tracked = (await git.run(['ls-files', '--error-unmatch', ENV_FILE])) === 0;
@@ -59,7 +59,7 @@ async function addLine(app: string): Promise<string> {
   return file;
 }
 
-/** The app's folder and those above it up to the root of its repository; outside of one, only the app's. */
+/** Returns the app's folder and those above it up to the root of its repository; outside of one, only the app's. */
 async function foldersUp(app: string): Promise<string[]> {
   const folders = [app];
   for (let folder = app; ; folder = dirname(folder)) {
@@ -82,9 +82,9 @@ class Git {
     private readonly path: string,
   ) {}
 
-  /** The exit code; null: git is not there, or did not end. */
+  /** Returns the exit code; null: git is missing, or did not end. */
   async run(args: readonly string[]): Promise<number | null> {
-    // A repository may name a program to watch its files; a look at it must not start one.
+    // A repository may name a program to watch its files, which must not be started here.
     const all = ['-c', 'core.fsmonitor=false', '-C', this.folder, ...args];
     try {
       await promisify(execFile)('git', all, { env: { PATH: this.path, LC_ALL: 'C' }, timeout: GIT_MS_MAX });

@@ -1,6 +1,6 @@
-// Lines added to other tools' files, with their line ends. Texts are latin1, so that every byte is kept.
+// Adds lines to other tools' files, with their line ends. Texts are latin1, so that every byte is kept.
 
-/** How the text ends its lines. */
+/** Returns the line end that the text uses. */
 function lineEndOf(text: string): '\n' | '\r\n' {
   return /\r\n/.test(text) ? '\r\n' : '\n';
 }

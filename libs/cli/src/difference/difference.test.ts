@@ -39,7 +39,7 @@ test('a line without its line feed is marked as one', () => {
   equal(text, '--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n+two\n');
 });
 
-test('the difference leads from one text to the other, with the fewest changes', () => {
+test('the difference turns one text into the other, with the fewest changes', () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n');
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), fc.array(line, { maxLength: 12 }), (before, after) => {
@@ -51,7 +51,7 @@ test('the difference leads from one text to the other, with the fewest changes',
   );
 });
 
-test('texts with nothing in common are one block that replaces another, in time', () => {
+test('texts with nothing in common become one block, in time', () => {
   const before = Array.from({ length: 60_000 }, (_, n) => `a${n}\n`).join('');
   const after = `${Array.from({ length: 60_000 }, (_, n) => `b${n}\n`).join('')}end`;
   const text = unifiedDifference(before, after, NAMES);

@@ -1,4 +1,4 @@
-// `methods doctor`: what a worker or a server needs here, what of it is missing, and what to do about it.
+// `methods doctor`: checks what a worker or a server needs here, and reports what is missing and how to fix it.
 import { SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';

@@ -10,7 +10,7 @@ import { clockFinding, mailFinding, workerEndpointFinding } from './server-findi
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 
-test('a clock is compared by whole seconds and the time the request took', () => {
+test('a clock is compared in whole seconds, minus the time of the request', () => {
   const at = (differenceMs: number) =>
     clockFinding(new Date(NOON_MS).toUTCString(), NOON_MS + differenceMs, NOON_MS + differenceMs + 400);
   assert.equal(at(0).state, 'ok');
@@ -32,7 +32,7 @@ test('a runtime that is too old is reported with the remedy', () => {
   }
 });
 
-test('a server that sends no mail is reported, and one that does not say is not', () => {
+test('a server that sends no mail is reported, and one that does not say so is not', () => {
   assert.deepEqual(mailFinding(null), []);
   assert.deepEqual(
     [true, false].map((sendsMail) => mailFinding(sendsMail).map(({ name, state }) => `${name} ${state}`)),

@@ -1,5 +1,5 @@
-// Checks the needs of steps on this machine: Node, Python with pip, and a sandbox; and the form of a finding of
-// `methods doctor`.
+// Checks what steps need on this machine: Node, Python with pip, and a sandbox; and defines a finding of `methods
+// doctor`.
 import { execFile } from 'node:child_process';
 import { isolationLevel } from '@methods/executor/isolation';
 
@@ -21,7 +21,7 @@ export function nodeFinding(version: string): Finding {
   return problem('node', `Node ${version} is too old`, `install Node ${NODE_MAJOR_MIN} or newer`);
 }
 
-/** `text` is what `python3 --version` says, null when there is none. */
+/** `text`: the output of `python3 --version`, null when there is none. */
 export function pythonFinding(text: string | null): Finding {
   const [, major = '0', minor = '0'] = /Python (\d+)\.(\d+)/.exec(text ?? '') ?? [];
   const [needMajor, needMinor] = PYTHON_MIN;
@@ -46,7 +46,7 @@ function sandboxFinding(path: string): Finding {
   return warning('bubblewrap', isolation.text, remedy);
 }
 
-/** The first line that a command prints; null when it fails or is not there. */
+/** Returns the first line that a command prints; null when it fails or is missing. */
 function said(command: string, args: readonly string[], path: string): Promise<string | null> {
   return new Promise((resolve) => {
     execFile(command, [...args], { env: { PATH: path }, timeout: TIME_MAX_MS }, (error, stdout, stderr) => {
@@ -55,11 +55,11 @@ function said(command: string, args: readonly string[], path: string): Promise<s
   });
 }
 
-/** One thing that `methods doctor` looked at. */
+/** One check of `methods doctor`. */
 export interface Finding {
   /** Stable and for programs, such as `clock`. */
   readonly name: string;
-  /** `warning`: something works less well, or not all methods run. */
+  /** `warning`: something works less well, or some methods cannot run. */
   readonly state: 'ok' | 'warning' | 'problem';
   /** The finding itself. */
   readonly found: string;

@@ -1,4 +1,4 @@
-// Checks what a worker or a person needs of the server: its address, its time, a sign-in and a key that it takes.
+// Checks what a worker or a person needs of the server: its address, its time, a sign-in and an accepted key.
 
 import { connect } from 'node:http2';
 import { parseBearerKey } from '@methods/auth/service-key';
@@ -13,7 +13,7 @@ import { certificateFault, ServerRefusal } from '../server/server-refusal.ts';
 import { requestServer } from '../server/server-request.ts';
 import { type Finding, ok, problem, warning } from './runtime-findings.ts';
 
-/** A run of no one: the answer shows whether the caller is known. */
+/** A run that does not exist: the answer shows whether the caller is known. */
 const NO_RUN = `/v1/runs/run_${'0'.repeat(26)}`;
 
 const FROM = {
@@ -53,7 +53,7 @@ export async function serverFindings(line: CommandLine, context: CommandContext)
   }
 }
 
-/** None where the server does not say. */
+/** None if the server does not say. */
 export function mailFinding(sendsMail: boolean | null): Finding[] {
   if (sendsMail === null) return [];
   if (sendsMail) return [ok('mail', 'the server mails questions to the people who answer them')];
@@ -62,7 +62,7 @@ export function mailFinding(sendsMail: boolean | null): Finding[] {
   ];
 }
 
-/** Only the form; a mistyped key is detected without the server. */
+/** Checks only the form; a mistyped key is detected without the server. */
 function keyForm(key: string | null): Finding[] {
   if (key === null) return [];
   const well = parseBearerKey(key.trim()) !== null;
@@ -113,11 +113,11 @@ function faultFinding(name: string, error: unknown): Finding {
 const WARNING_MS = 5_000;
 const PROBLEM_MS = 60_000;
 
-/** `date` is the server's Date header, which counts whole seconds; the request was under way between the two times. */
+/** `date`: the server's Date header, in whole seconds; the request was in flight between the two times. */
 export function clockFinding(date: string | null, sentAtMs: number, receivedAtMs: number): Finding {
   const serverMs = Date.parse(date ?? '');
   if (Number.isNaN(serverMs)) return ok('clock', 'the server sends no time to compare with');
-  // The server's second began up to 1 s before it wrote it down.
+  // The server's second began up to 1 s before it was written.
   const early = Math.max(0, serverMs - receivedAtMs);
   const late = Math.max(0, sentAtMs - (serverMs + 1_000));
   const differenceMs = Math.max(early, late);
@@ -128,13 +128,13 @@ export function clockFinding(date: string | null, sentAtMs: number, receivedAtMs
   return ok('clock', 'agrees with the server');
 }
 
-// Whether a worker on this machine would reach the endpoint that gives out runs: HTTP/2, as gRPC speaks it.
+// Checks whether a worker on this machine could reach the endpoint that grants runs: HTTP/2, which gRPC needs.
 
 const TIME_MAX_MS = 5_000;
 const ADDRESSES_MAX = 16;
 const NAME = 'worker endpoint';
 
-/** `grpcUrl`: `host:port`, or `https://host:port` over TLS, with commas between several. */
+/** `grpcUrl`: `host:port`, or `https://host:port` over TLS, separated by commas. */
 export async function workerEndpointFinding(grpcUrl: string | null): Promise<Finding> {
   if (grpcUrl === null) {
     return warning(NAME, 'the server names none', 'its operator sets GRPC_PUBLIC_URL, or workers get METHODS_GRPC_URL');

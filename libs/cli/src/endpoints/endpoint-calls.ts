@@ -19,7 +19,7 @@ export interface ServerEndpoint {
 
 export interface OneEndpoint {
   readonly endpoint: ServerEndpoint;
-  /** Of a new one and a rotated one; a chat has none. */
+  /** For a new or rotated one; a chat has none. */
   readonly webhook_secret?: string;
 }
 
@@ -43,7 +43,7 @@ export interface Resent {
   readonly next_cursor: string | null;
 }
 
-/** @throws UsageError: a secret, given by mistake, must not go into a path that servers log. */
+/** @throws UsageError: a secret, given by mistake, must not be sent in a path that servers log. */
 export function endpointPath(text: string): string {
   if (isId('ep', text)) return `/api/endpoints/${text}`;
   throw new UsageError('an endpoint is named by its id, ep_ and 26 letters and digits', 'see  methods endpoints list');

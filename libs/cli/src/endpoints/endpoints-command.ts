@@ -39,7 +39,7 @@ const OWN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ limit: ['deliveries'], cursor: ['deliveries'] },
 };
 const FORMATS: readonly string[] = ['webhook', 'slack', 'teams'];
-/** What people of a chat want to see; an application takes all. */
+/** Events that people in a chat want; an application takes all. */
 const CHAT_EVENTS = ['needs_input', 'question.reminded', 'question.escalated', 'failed'];
 
 export const endpointsCommand: Command = {
@@ -110,7 +110,7 @@ async function create(line: CommandLine, context: CommandContext): Promise<ExitC
   return EXIT.done;
 }
 
-/** A repeat would make another secret. */
+/** A repeat would create another secret. */
 async function rotate(line: CommandLine, context: CommandContext, [id = '']: readonly string[]): Promise<ExitCode> {
   const { output } = context;
   const path = endpointPath(id);
@@ -207,7 +207,7 @@ async function resend(line: CommandLine, context: CommandContext, ids: readonly 
   let cursor: string | null = null;
   do {
     const body: object = cursor === null ? asked : { ...asked, cursor };
-    // A delivery that is on its way stays as it is, so a repeat is harmless.
+    // A pending delivery is not changed, so a repeat is harmless.
     const { value } = await api.send<Resent>('POST', '/api/deliveries/resend', body, { idempotent: true });
     resent.push(...value.ids);
     cursor = value.next_cursor;

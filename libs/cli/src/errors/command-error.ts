@@ -1,4 +1,4 @@
-// How a command ends when it cannot do what was asked: a sentence, perhaps a hint, and an exit code.
+// How a command ends that cannot do its task: a sentence, perhaps a hint, and an exit code.
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 export class CommandError extends Error {

@@ -1,10 +1,10 @@
-// One process at a time, between processes of one user: changes of sign-ins and of link files.
+// A lock between processes of one user: for changes of sign-ins and of link files.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { withLockFile } from '@methods/base/lock-file';
 import { CommandError } from '../errors/command-error.ts';
 
-/** Longer than the work under any lock takes: by then its holder's number belongs to another process. */
+/** Longer than the work under any lock takes: after that its holder's id belongs to another process. */
 const AGE_MAX_MS = 120_000;
 const WAIT_MAX_MS = 150_000;
 const AGAIN_MS = 25;

@@ -1,15 +1,16 @@
-// Files that must never be seen half written, also not after a power cut: the link file and an app's `.env`; and the user's own.
+// Writes files that must never be seen half written, not even after a power failure: the link file, an app's `.env`,
+// and the user's own files.
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Longer than a file of ours takes to be written: older ones were left by a killed process. */
+/** Longer than writing one of our files takes: older ones were left by a killed process. */
 const LEFT_MS = 60_000;
 
 /**
- * Replaces the content at once and puts it on the disk before it returns. Links stay links, and a file keeps its mode;
- * `mode` is a new one's.
+ * Replaces the content atomically and syncs it before it returns. Links stay links, and a file keeps its mode; `mode`
+ * is for a new one.
  */
 export async function writeWhole(path: string, content: string | Buffer, mode = 0o644): Promise<void> {
   const target = await realpath(path).catch(() => path);
@@ -17,9 +18,8 @@ export async function writeWhole(path: string, content: string | Buffer, mode = 
 }
 
 /**
- * The same for content that git must not add. A process that is killed leaves its new text beside the file, under a
- * name that no `.gitignore` has: so it is in a folder that only its owner can read and git ignores. The next call
- * removes it.
+ * The same for content that git must not add. A killed process leaves its new text beside the file, under a name that
+ * no `.gitignore` has; so it is in a folder that only its owner can read and git ignores. The next call removes it.
  */
 export async function writeSecretWhole(path: string, content: string | Buffer, mode = 0o600): Promise<void> {
   const target = await realpath(path).catch(() => path);
@@ -42,7 +42,7 @@ async function replace(target: string, besides: string, content: string | Buffer
   try {
     const file = await open(besides, 'w', kept);
     try {
-      // A umask narrows what `open` was asked for; the file that is replaced may have had more.
+      // A umask restricts the mode given to `open`; the replaced file may have had more rights.
       await file.chmod(kept);
       await file.writeFile(content);
       await file.sync();
@@ -74,7 +74,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     const file = await open(fresh, 'wx', 0o600);
     try {
       await file.writeFile(text);
-      // A refresh token that was used up must not come back after a power cut.
+      // A used refresh token must not come back after a power failure.
       await file.sync();
     } finally {
       await file.close();

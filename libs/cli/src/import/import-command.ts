@@ -1,4 +1,4 @@
-// `methods import`: a recording as the draft of a method.
+// `methods import`: turns a recording into the draft of a method.
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { compileRecording } from '@methods/method/recording/compile-recording';

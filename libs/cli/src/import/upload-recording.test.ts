@@ -82,7 +82,7 @@ test('a recording continues where its connection broke', async () => {
   assert.equal(stored, TEXT);
 });
 
-test('a link that has ended is requested again', async () => {
+test('an expired link is requested again', async () => {
   content = (request, response) => {
     const isOld = request.headers.authorization === 'WorkflowUpload t1';
     response.writeHead(isOld ? 401 : 200, offset(TEXT.length)).end();
@@ -101,7 +101,7 @@ test('a permanent refusal is reported at once, with the message of the server', 
   assert.deepEqual(asked, ['HEAD t1', 'PATCH t1']);
 });
 
-test('an offset that cannot be is no reason to try again', async () => {
+test('an impossible offset is not retried', async () => {
   for (const wrong of ['', '-1', '1e3', 'NaN', String(TEXT.length + 1), '9'.repeat(30)]) {
     asked = [];
     content = (_, response) => response.writeHead(200, offset(wrong)).end();
@@ -110,7 +110,7 @@ test('an offset that cannot be is no reason to try again', async () => {
   }
 });
 
-test('neither the token nor the recording follows a redirection', async () => {
+test('neither the token nor the recording follows a redirect', async () => {
   content = (_, response) => response.writeHead(307, { location: '/elsewhere/content' }).end();
   assert.equal((await refusal()).code, 'http_307');
   assert.equal(asked.length, 1);

@@ -1,5 +1,5 @@
-// A recording's way to a server, which makes a method of it: a link for these bytes, the bytes (resumed where the
-// connection breaks, tus 1.0), and the end of the build.
+// Sends a recording to a server, which creates a method from it: requests a link for these bytes, sends them (resumed
+// after a broken connection, tus 1.0), and waits for the end of the build.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,7 +14,7 @@ import { readJson } from '../server/server-request.ts';
 
 export interface UploadedRecording {
   readonly method: ServerMethod;
-  /** False: the same recording was sent before, and this is the method it made then. */
+  /** False: the same recording was sent before, and this is the method it created then. */
   readonly created: boolean;
 }
 
@@ -40,7 +40,7 @@ const UPLOADS = '/api/workflow-uploads';
 const TUS = { 'tus-resumable': '1.0.0' };
 const TRIES_MAX = 5;
 const OFFSET_MS_MAX = 30_000;
-/** A build has no message for us; it takes seconds. */
+/** A build notifies no one, and takes seconds. */
 const LOOK_MS = 500;
 const BUILD_MS_MAX = 300_000;
 
@@ -71,7 +71,7 @@ async function look(file: string): Promise<{ size: number; sha256: string }> {
   }
 }
 
-/** The key follows from the bytes: a repeat continues the same upload, and gets another token for it. */
+/** The key is derived from the bytes: a repeat continues the same upload with another token. */
 async function askLink(api: ServerApi, { file, size, sha256, name }: Recording): Promise<Link> {
   const body = {
     idempotency_key: `recording-${sha256}`,
@@ -82,13 +82,13 @@ async function askLink(api: ServerApi, { file, size, sha256, name }: Recording):
   };
   const { value } = await api.send<Link>('POST', UPLOADS, body, { idempotent: true });
   const { id, token, state } = Object(value?.upload);
-  // Other characters are not allowed in the header of a request.
+  // Other characters are not allowed in a request header.
   const isWord = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
   if (typeof id === 'string' && typeof state === 'string' && isWord) return value;
   throw new CommandError('bad_reply', `the server at ${api.baseUrl} gives no link for the recording`);
 }
 
-/** A transient fault is retried; a link that has ended is requested again; any other refusal is reported at once. */
+/** A transient fault is retried; an expired link is requested again; any other refusal is reported at once. */
 async function sendBytes(api: ServerApi, first: Link, recording: Recording, signal: AbortSignal): Promise<void> {
   let link = first;
   let cause: unknown = null;
@@ -113,7 +113,7 @@ async function sendBytes(api: ServerApi, first: Link, recording: Recording, sign
   });
 }
 
-/** Null: the server has all of it; else the reply that says otherwise. */
+/** Returns null when the server has all of it; else the reply that says otherwise. */
 async function sendRest(
   api: ServerApi,
   { id, token }: Link['upload'],
@@ -123,7 +123,7 @@ async function sendRest(
   const url = `${api.baseUrl}${UPLOADS}/${encodeURIComponent(id)}/content`;
   const headers = { ...TUS, authorization: `WorkflowUpload ${token}` };
   const soon = AbortSignal.any([signal, AbortSignal.timeout(OFFSET_MS_MAX)]);
-  // The token and the recording go only to this server.
+  // The token and the recording are sent only to this server.
   const redirect = 'manual';
   const at = await fetch(url, { method: 'HEAD', headers, redirect, signal: soon });
   if (!at.ok) return at;
@@ -144,7 +144,7 @@ function offsetIn({ headers }: Response, size: number): number {
   });
 }
 
-/** A server that is busy or falls over, and a piece that another connection sent meanwhile. */
+/** A server that is busy or failing, and a piece that another connection sent meanwhile. */
 function isPassing(status: number): boolean {
   return status < 300 || status >= 500 || status === 408 || status === 409 || status === 429;
 }

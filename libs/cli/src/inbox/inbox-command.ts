@@ -1,4 +1,4 @@
-// `methods inbox`: the open questions of the organization listed, shown, answered, assigned and delegated.
+// `methods inbox`: lists, shows, answers, assigns and delegates the open questions of the organization.
 
 import type { Run } from '@methods/api/run';
 import { isId } from '@methods/base/ids';
@@ -29,7 +29,7 @@ const OWN_OPTIONS: Readonly<Record<string, string>> = {
 };
 const SWITCHES = ['mine', 'unassigned'];
 const ANSWERERS = ['team', 'application', 'all'];
-/** In the place of a person. */
+/** In place of a person. */
 const NO_ONE = 'no-one';
 const NOTHING = 'Nothing is asked of you or your team.';
 
@@ -106,7 +106,7 @@ function queryOf(line: CommandLine): Query {
   };
 }
 
-/** Of the people the questions are given to. */
+/** The names of the people to whom the questions are assigned. */
 async function namesOf(api: ServerApi, items: readonly InboxItem[]): Promise<ReadonlyMap<string, string>> {
   if (!items.some(({ assignee }) => assignee?.startsWith('usr_'))) return new Map();
   const page = await api.get<Page<{ id: string; name: string; email: string }>>('/api/members', { limit: 200 });

@@ -16,7 +16,7 @@ export interface InboxItem extends ForReader {
   readonly asked_at: string | null;
   readonly deadline_at: string | null;
   readonly closed_at?: string | null;
-  /** A person's id, or the one address that is asked. */
+  /** A person's id, or the only address that is asked. */
   readonly assignee: string | null;
   readonly to?: readonly string[];
   readonly needs?: number;
@@ -29,13 +29,13 @@ export interface WholeQuestion extends InboxItem {
   readonly receipt?: Receipt;
 }
 
-/** The prompt, and how many of the people have answered. */
+/** Returns the prompt, and how many of the people have answered. */
 export function promptWords({ prompt, needs, votes_given: votes = 0, may_answer: mayAnswer }: InboxItem): string {
   const words = needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
   return mayAnswer === false ? `(for others) ${words}` : words;
 }
 
-/** `names`: of the person that it is given to, by id. */
+/** `names`: of the person it is assigned to, by id. */
 export function showWhole(whole: WholeQuestion, names: ReadonlyMap<string, string>, output: Output): void {
   const { id, state, run_id: runId, step, question, receipt } = whole;
   output.line(`${id} ${state}`);

@@ -1,4 +1,4 @@
-// Service keys on a server. A key is made here, and only the hash of its auth part goes there.
+// Service keys on a server. A key is created here, and only the hash of its auth part is sent.
 import { createServiceKey } from '@methods/auth/service-key';
 import { isId } from '@methods/base/ids';
 import { CommandError, UsageError } from '../errors/command-error.ts';
@@ -33,7 +33,7 @@ export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
     return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
   } catch (error) {
     if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;
-    // The key is lost with this process: another one has to be made, and this one is to be revoked.
+    // The key is lost with this process: another one must be created, and this one revoked.
     const hint = `try again; if  methods keys list  already shows "${name}", revoke that one: no one has it`;
     throw new CommandError(error.code, error.message, { hint, cause: error });
   }
@@ -44,13 +44,13 @@ export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> 
   return (await api.send<{ key: ServerKey }>('POST', path, undefined, { idempotent: true })).value.key;
 }
 
-/** A repeat would make another one, and the one before it invalid. */
+/** A repeat would create another one, and invalidate the previous one. */
 export async function newWebhookSecret(api: ServerApi, id: string): Promise<string> {
   const path = `/api/keys/${keyId(id)}/webhook-secret`;
   return (await api.send<{ webhook_secret: string }>('POST', path)).value.webhook_secret;
 }
 
-/** @throws UsageError: a key itself, given by mistake, must not go into a path that servers log. */
+/** @throws UsageError: a key itself, given by mistake, must not be sent in a path that servers log. */
 function keyId(text: string): string {
   if (isId('key', text)) return text;
   throw new UsageError('a key is named by its id, key_ and 26 letters and digits', 'see  methods keys list');

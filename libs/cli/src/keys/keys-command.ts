@@ -1,4 +1,4 @@
-// `methods keys`: service keys made, listed and revoked. Secrets are printed once, when they are made.
+// `methods keys`: creates, lists and revokes service keys. Secrets are printed once, when they are created.
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';

@@ -1,5 +1,5 @@
-// `.methods.json` beside method files: which method of which server a file is linked to, and upon which version it was
-// changed. It is meant to be committed; it holds no secret.
+// `.methods.json` beside method files: the method of which server a file is linked to, and the version on which it was
+// changed. It is meant to be committed, and holds no secret.
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { MethodId, VersionId } from '@methods/base/ids';
@@ -13,7 +13,7 @@ export const LINK_FILE = '.methods.json';
 /** A change takes some milliseconds. */
 const LOCKED_MS_MAX = 10_000;
 
-/** The links of one method file, one a server. */
+/** The links of one method file, one for each server. */
 export class FileLinks {
   private readonly path: string;
   private readonly name: string;
@@ -30,8 +30,8 @@ export class FileLinks {
   }
 
   /**
-   * Changes the link as one step, and has it on the disk when it returns. `change` gets the link as it is now and gives
-   * the one to keep. @throws CommandError `link_unreadable`, `not_written`, `locked`
+   * Changes the link atomically, and syncs it before it returns. `change` gets the present link and returns the new
+   * one. @throws CommandError `link_unreadable`, `not_written`, `locked`
    */
   async change(server: string, change: (link: MethodLink | null) => MethodLink): Promise<MethodLink> {
     try {
@@ -79,7 +79,7 @@ function linkIn(content: JsonObject, name: string, server: string, path: string)
   const kept = ownField(ofFile, server);
   if (kept === undefined) return null;
   const link = readLink(kept);
-  // Treating it as no link would make a second method.
+  // If it counted as no link, a second method would be created.
   if (link === null) throw unreadable(path);
   return link;
 }
@@ -93,9 +93,9 @@ function unreadable(path: string): CommandError {
 /** The link of a file to its method on a server. */
 export type MethodLink =
   | {
-      /** Its creation was, or is about to be, asked for; the reply is not known. */
+      /** Its creation was requested, or is about to be; the reply is unknown. */
       readonly state: 'creating';
-      /** UUID. The same one in every request, so that they make one method. */
+      /** A UUID, the same in every request, so that they create one method. */
       readonly requestId: string;
     }
   | {
@@ -106,7 +106,7 @@ export type MethodLink =
       readonly versionId: VersionId;
       /** Of that version's bytes, hex. */
       readonly sha256: string;
-      /** Of the text that was sent last, where the reply to it is not known. */
+      /** Of the text sent last, if the reply is unknown. */
       readonly sentSha256?: string;
     };
 

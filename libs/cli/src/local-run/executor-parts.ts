@@ -1,10 +1,10 @@
-// The resources of steps on this machine: runner processes and connections, of this process and ended with it.
+// The resources of steps on this machine: runner processes and connections, which end with this process.
 import { systemClock } from '@methods/base/clock';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFetch } from '@methods/executor/step-fetch';
 import type { Config } from '../config.ts';
 
-/** Rounds of a loop run side by side up to here; people work on this machine. */
+/** Up to this many rounds of a loop run side by side, since people work on this machine. */
 const RUNNERS_MAX = 4;
 
 export interface ExecutorParts {
@@ -14,7 +14,7 @@ export interface ExecutorParts {
   stop(): Promise<void>;
 }
 
-/** `folder`: where steps work; on one file system with the run folders, files move there without a copy. */
+/** `folder`: where steps work; on the file system of the run folders, files move there without a copy. */
 export function startExecutorParts(folder: string, config: Config): ExecutorParts {
   const web = new StepFetch();
   const runners = new RunnerPool({

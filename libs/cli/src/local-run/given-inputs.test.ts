@@ -38,7 +38,7 @@ test('files are in the inputs by name, a repeated name as a list, after the item
   equal(placed.length, 1);
 });
 
-test('an input that the JSON gives as well is refused, with any value', async () => {
+test('an input that the JSON also gives is refused, with any value', async () => {
   for (const value of ['1', 'null', '"@a"', '{}', '{"file_id":"f"}', 'false']) {
     await rejects(given(`{"x": ${value}}`, 'x=@a'), {
       code: 'usage',

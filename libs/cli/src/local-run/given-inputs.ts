@@ -1,6 +1,6 @@
-// The values of `--inputs`: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
-// same name again makes a list, and a list that the JSON gives takes the files after its own items. Every refusal comes
-// before the first file is placed.
+// The values of `--inputs`: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name.
+// Repeating a name makes a list, and a list in the JSON gets the files after its own items. Refusals come before the
+// first file is placed.
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
@@ -66,7 +66,7 @@ function refuseTwice(name: string, given: JsonValue | undefined): void {
   );
 }
 
-/** One file is a list only where the JSON says so: the type of the input is not known here. */
+/** One file is a list only if the JSON says so, since the type of the input is unknown here. */
 function oneOrList(given: JsonValue | undefined, files: readonly JsonObject[]): JsonValue {
   if (given !== undefined && isJsonList(given)) return [...given, ...files];
   return files.length === 1 ? (files[0] as JsonObject) : files;

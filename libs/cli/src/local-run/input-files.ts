@@ -1,4 +1,4 @@
-// Files among the inputs of a run on this machine: they become files of the run before its first step.
+// Turns files among the inputs of a run on this machine into files of the run, before its first step.
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { mediaTypeOf } from '@methods/executor/files/file-value';
@@ -9,12 +9,12 @@ import { fileFields, replaceFiles } from '@methods/method/typed-fields';
 import { CommandError } from '../errors/command-error.ts';
 import type { GivenFile } from './given-inputs.ts';
 
-/** In place of a step's path; no step can have the name. */
+/** Replaces a step's path; no step can have the name. */
 export function inputFile(number: number): string {
   return `@inputs/${number}`;
 }
 
-/** `value` with some of its objects replaced. */
+/** Returns `value` with some of its objects replaced. */
 export function withFiles(value: JsonValue, files: ReadonlyMap<JsonObject, JsonObject>): JsonValue {
   if (files.size === 0 || typeof value !== 'object' || value === null) return value;
   if (!isJsonObject(value)) return value.map((item) => withFiles(item, files));
@@ -23,7 +23,7 @@ export function withFiles(value: JsonValue, files: ReadonlyMap<JsonObject, JsonO
   return objectOf(Object.entries(value).map(([name, member]) => [name, withFiles(member, files)] as const));
 }
 
-/** Replaces a file while the inputs are checked as those of a caller, who names files by id. */
+/** Replaces a file while the inputs are checked like those of a caller, who names files by id. */
 export function placeholder(number: number): JsonObject {
   return { file_id: `file_${String(number).padStart(26, '0')}` };
 }
@@ -32,7 +32,7 @@ function numberOf(file: JsonObject): number {
   return Number(String(file.file_id).slice('file_'.length));
 }
 
-/** @throws CommandError `invalid_inputs` for a file that is none of the `count` placed ones. */
+/** @throws CommandError `invalid_inputs` for a file that is not one of the `count` placed ones. */
 export function refuseServerFiles({ inputSchema }: CompiledMethod, inputs: JsonObject, count: number): void {
   for (const { file, path } of fileFields(inputSchema, inputs)) {
     if (numberOf(file) < count) continue;
@@ -41,7 +41,7 @@ export function refuseServerFiles({ inputSchema }: CompiledMethod, inputs: JsonO
   }
 }
 
-/** The inputs with each placed file as one of the run's folder. */
+/** Returns the inputs with each placed file as one of the run's folder. */
 export async function withGivenFiles(
   folder: RunFolder,
   { inputSchema }: CompiledMethod,

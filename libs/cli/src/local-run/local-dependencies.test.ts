@@ -41,13 +41,13 @@ async function run(): Promise<RunDocument> {
   return document;
 }
 
-test('the record of a run names the lock of its packages, and a lock that does not fit any more is made again', async () => {
+test('the record of a run names the lock of its packages, and an outdated lock is made again', async () => {
   const first = await run();
   const cache = join(index.dir, '.cache', 'methods');
   const [name = ''] = await readdir(join(cache, 'locks'));
   const lock = await readFile(join(cache, 'locks', name), 'utf8');
   equal(first.inspection.lock_sha256, createHash('sha256').update(lock).digest('hex'));
-  // Of a package that the registry does not have.
+  // For a package that the registry does not have.
   const other = lock.replace(/sha512-[^"]*/, `sha512-${Buffer.alloc(64, 1).toString('base64')}`);
   notEqual(other, lock);
   await writeFile(join(cache, 'locks', name), other);

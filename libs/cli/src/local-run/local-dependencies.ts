@@ -1,4 +1,4 @@
-// Packages, runtimes and commands of a local run, ready before its first step. Environments and locks are kept in the
+// Prepares packages, runtimes and commands of a local run before its first step. Environments and locks are kept in the
 // user's cache, so that only the first run of a set of packages waits for them.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export async function prepareMethod({ method, called }: LocalMethod, context: Co
   return { environment: own.environment, lockSha256: own.lockSha256, called: environments };
 }
 
-/** Before packages are installed for it. */
+/** Runs before packages are installed for it. */
 async function refuseUnreadable({ method, called }: LocalMethod, { config }: CommandContext): Promise<void> {
   for (const one of [method, ...[...called.values()].map((inner) => inner.method)]) {
     try {
@@ -58,7 +58,7 @@ async function prepare(method: CompiledMethod, cacheDir: string, { config, outpu
       allowScripts: false,
       path: config.path,
       host: config.variables,
-      // Package managers are process groups of their own: Ctrl-C does not reach them by itself.
+      // Package managers have their own process groups, so Ctrl-C does not reach them by itself.
       signal: interrupted,
     });
   try {
@@ -73,7 +73,7 @@ async function prepare(method: CompiledMethod, cacheDir: string, { config, outpu
   }
 }
 
-/** A lock that this machine made is only a cache: one that no longer fits (a newer Python) is made again. */
+/** A lock created on this machine is only a cache: one that no longer fits (a newer Python) is made again. */
 function unlessOutdated(error: unknown): null {
   if (error instanceof StepFailure && error.message.startsWith('M704:')) return null;
   throw error;

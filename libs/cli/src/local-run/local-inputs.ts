@@ -12,12 +12,12 @@ import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
-/** The value of an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
+/** Reads an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
 export async function readJsonOption(
   option: string,
   given: string,
   cwd: string,
-  // Not /dev/stdin, which cannot be opened where it is a socket, as in a process that Node started.
+  // Not /dev/stdin, which cannot be opened if it is a socket, as in a process that Node started.
   stdin: AsyncIterable<Buffer> = process.stdin,
 ): Promise<JsonValue> {
   if (!given.startsWith('@')) return parseAs(option, given, JSON.parse);
@@ -57,7 +57,7 @@ export function fittingInputs(method: CompiledMethod, given: JsonValue): JsonObj
   });
 }
 
-// The secrets of a local run come from the environment; all that are missing are named before the first step.
+// The secrets of a local run come from the environment; all missing ones are named before the first step.
 
 /** @throws CommandError `secret_missing`. Values too short to be masked are the run's own failure. */
 export function refuseMissingSecrets({ method, called }: LocalMethod, variables: ReadonlyMap<string, string>): void {

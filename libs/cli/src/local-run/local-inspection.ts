@@ -1,4 +1,4 @@
-// A local run as one document, the same as a worker sends of a run on a server.
+// A local run as one document, like the one a worker sends for a run on a server.
 import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { inspectionOf } from '@methods/executor/inspection';
 import type { JsonObject } from '@methods/method/json';
@@ -6,7 +6,7 @@ import type { WalkedRun } from './local-walk.ts';
 
 export const LOCAL_WORKER = { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` };
 
-/** `versionId`: that of the server where the file is a version saved there, else the file's own. */
+/** `versionId`: that of the server if the file is a version saved there, else the file's own. */
 export function localInspection(
   run: WalkedRun,
   versionId: VersionId | LocalVersionId,

@@ -1,4 +1,4 @@
-// The runs of one folder: `.methods/runs/<run_id>` below where the command was called.
+// The runs of one folder: `.methods/runs/<run_id>` below the folder of the call.
 import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { readRunFile, readRunText, writeRunFile, writeRunJson } from './run-file
 import { JOURNAL, type JournalEvent, readJournal } from './run-journal.ts';
 import { type LocalRunRecord, readRunRecord } from './run-record.ts';
 
-/** A run this process has to itself. */
+/** A run that only this process uses. */
 export interface OpenRun {
   /** Absolute. */
   readonly dir: string;
@@ -36,7 +36,7 @@ export class LocalRuns {
     this.dir = join(cwd, '.methods', 'runs');
   }
 
-  /** `filled` writes the files among the inputs into the run's folder, and gives the inputs with them. */
+  /** `filled` writes the files among the inputs into the run's folder, and returns the inputs with them. */
   async create(
     file: MethodFile,
     { method, called }: LocalMethod,
@@ -44,7 +44,7 @@ export class LocalRuns {
     filled: (folder: RunFolder) => Promise<JsonObject> = () => Promise.resolve(given),
   ): Promise<OpenRun> {
     await mkdir(this.dir, { recursive: true });
-    // Runs hold inputs and results; they do not belong in a repository.
+    // Runs hold inputs and results, which do not belong in a repository.
     await writeFile(join(this.cwd, '.methods', '.gitignore'), '*\n');
     const sha256 = createHash('sha256').update(file.bytes).digest('hex');
     const record: LocalRunRecord = {
@@ -71,14 +71,14 @@ export class LocalRuns {
     const inputs = await filled(RunFolder.create(this.dir, record.run_id));
     await writeRunJson(dir, 'inputs.json', inputs);
     await writeRunFile(dir, JOURNAL, '');
-    // Last: a folder without it is not a run.
+    // Written last: a folder without it is not a run.
     await writeRunJson(dir, 'run.json', record);
     return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
   }
 
   /** Null: it is not a run of this folder. @throws CommandError `run_damaged`. */
   async look(runId: string): Promise<LocalRunRecord | null> {
-    // Ids become folder names: anything else never reaches the disk.
+    // Ids become folder names, so anything else must never reach the disk.
     if (!/^run_[0-9a-z]+$/.test(runId)) return null;
     return readRunRecord(join(this.dir, runId)).catch((error) => {
       throw damaged(runId, error);
@@ -96,13 +96,13 @@ export class LocalRuns {
     throw new CommandError('not_found', `there is no local run ${runId} here`, { hint: elsewhere });
   }
 
-  /** Takes a run up again. @throws CommandError `not_found`, `run_busy`, `run_damaged`. */
+  /** Continues a run. @throws CommandError `not_found`, `run_busy`, `run_damaged`. */
   async reopen(runId: string): Promise<OpenRun> {
     await this.find(runId);
     const dir = join(this.dir, runId);
     const release = this.lock(runId);
     try {
-      // Again, under the lock: the process that held it may have continued meanwhile.
+      // Read again under the lock: its former holder may have continued the run meanwhile.
       const record = await this.find(runId);
       const [method, called, inputs, events] = await Promise.all([
         readRunFile(dir, 'method'),
@@ -128,7 +128,7 @@ export class LocalRuns {
     }
   }
 
-  /** One process at a time works on a run: a second one would run its steps twice. */
+  /** Only one process at a time may work on a run: a second one would run its steps twice. */
   private lock(runId: string): () => void {
     const lock = tryLockFile(join(this.dir, runId, 'lock'));
     if (lock.held) return lock.release;
@@ -142,7 +142,7 @@ function damaged(runId: string, error: unknown): CommandError {
   return new CommandError('run_damaged', `the folder of ${runId} cannot be read: ${reason}`);
 }
 
-// Copies of the files a run calls, so that the run continues with the files it began with: `called/<sha256>`, by the
+// Copies of the files that a run calls, so that it continues with the files it began with: `called/<sha256>`, by the
 // names in `called/files.json`.
 
 const LIST = 'called/files.json';
@@ -159,7 +159,7 @@ export async function writeCalledFiles(runDir: string, files: ReadonlyMap<string
   await writeRunJson(runDir, LIST, names);
 }
 
-/** By absolute path. Throws for a copy that was changed. */
+/** By absolute path. Throws for a changed copy. */
 export async function readCalledFiles(runDir: string): Promise<Map<string, Buffer>> {
   const text = (await readRunText(runDir, LIST)) ?? '{}';
   const files = new Map<string, Buffer>();

@@ -1,5 +1,5 @@
-// Walks a local run to where it rests: its end, a question without an answer, or an interrupt. Every step's end is on
-// the disk before the next step acts, so that the run can be resumed after any end of this process.
+// Walks a local run to where it rests: its end, an unanswered question, or an interrupt. Every step's end is stored
+// before the next step acts, so that the run can be resumed after any end of this process.
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '@methods/base/clock';
@@ -29,10 +29,10 @@ export type LocalRest =
   | { readonly status: 'waiting'; readonly question: LocalQuestion; readonly record: LocalRunRecord }
   | { readonly status: 'interrupted'; readonly record: LocalRunRecord };
 
-/** A rest, and the records of all steps up to there. */
+/** A rest, and the records of all steps before it. */
 export type WalkedRun = LocalRest & { readonly records: readonly StepEnd[] };
 
-/** The view of the walk, which gives the terminal back when something other than steps is shown. */
+/** The view of the walk, which releases the terminal when something other than steps is shown. */
 export interface WalkView extends RunObserver {
   note(text: string): void;
   rest(): void;
@@ -45,7 +45,7 @@ export interface LocalWalkParts {
   readonly prepared: PreparedMethod;
   readonly secrets: ReadonlyMap<string, string>;
   readonly view: WalkView;
-  /** The answer to a question, checked against its form; null: there is no answer here. */
+  /** Returns the answer to a question, checked against its form; null: there is no answer here. */
   readonly answer: (question: LocalQuestion) => Promise<JsonObject | null>;
   readonly interrupted: AbortSignal;
 }
@@ -54,7 +54,7 @@ export class LocalWalk {
   private readonly history: RunHistory;
   private record: LocalRunRecord;
   private readonly steps: StepFolders;
-  /** Records come without waiting for each other, and are kept in the order they came. */
+  /** Records arrive without waiting for each other, and are kept in order of arrival. */
   private written: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -186,7 +186,7 @@ export class LocalWalk {
     return null;
   }
 
-  /** The step has failed; the walk finds the consequences. */
+  /** The step has failed; the walk determines the consequences. */
   private async unanswered({ step, asked_at, timeout }: LocalQuestion): Promise<void> {
     const nothing = { out: null, outJson: '', withheld: false, checks: [], tries: [], dropped: [], log: null };
     const times = { startedAtMs: Date.parse(asked_at), finishedAtMs: Date.now() };
@@ -201,13 +201,13 @@ export class LocalWalk {
     return { status: 'failed', error, record };
   }
 
-  /** A sleep that is cut short is followed by a walk that finds the run interrupted. */
+  /** After an interrupted sleep, the walk finds the run interrupted. */
   private async sleep(untilMs: number): Promise<void> {
     const { view, interrupted } = this.parts;
     const until = new Date(untilMs).toISOString();
     await this.journal.append('run.sleeping', { until });
     view.note(`waits until ${until}`);
-    // Timers hold no more than 24 days.
+    // Timers are limited to 24 days.
     while (Date.now() < untilMs && !interrupted.aborted) {
       const ms = Math.min(untilMs - Date.now(), 24 * 3_600_000);
       await setTimeout(ms, undefined, { signal: interrupted }).catch(() => {});
@@ -248,7 +248,7 @@ export class LocalWalk {
   }
 }
 
-/** Of the process that takes the run up now. */
+/** Numbers the process that continues the run now. */
 export function attemptOf({ record, events }: OpenRun): number {
   return events.length === 0 ? record.attempt : record.attempt + 1;
 }
@@ -262,7 +262,7 @@ function calleeOf({ called }: LocalMethod, prepared: PreparedMethod): Callee {
   };
 }
 
-/** The journal and the step's folder have the end of a step with its record. */
+/** The journal and the step's folder have the end of a step before its record is reported. */
 function allObservers(view: RunObserver, journal: JournalEvents, steps: StepFolders): RunObserver {
   return {
     stepStarted: (path, kind, tryNumber) => {

@@ -22,7 +22,7 @@ function folders(): { run: string; other: string } {
   return { run, other };
 }
 
-test('no link in the folder of a run is followed: nothing else is read, cut or written', async () => {
+test('links in the folder of a run are not followed: nothing else is read, cut or written', async () => {
   const { run, other } = folders();
   const secret = join(other, 'secret');
   for (const name of ['run.json', 'method', JOURNAL, 'unsent.json', 'lock']) symlinkSync(secret, join(run, name));
@@ -54,7 +54,7 @@ test('a FIFO in the folder of a run blocks no one', async () => {
   assert.equal(lock.held, true);
 });
 
-test('a step of a loop has a folder of its own, and the end of a journal that was cut off is removed', async () => {
+test('a step of a loop has its own folder, and an incomplete end of a journal is removed', async () => {
   const { run } = folders();
   await writeStepFile(run, 'loop[2]/inner', 'out.json', { a: 1 });
   assert.deepEqual(JSON.parse(readFileSync(join(run, 'steps/loop.2/inner/out.json'), 'utf8')), { a: 1 });

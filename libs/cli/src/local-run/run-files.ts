@@ -1,5 +1,5 @@
-// The files of a local run, read and written in its folder by descriptor: no link is followed, even one that a step or
-// a repository made.
+// Reads and writes the files of a local run in its folder by descriptor: links are not followed, even if a step or a
+// repository created them.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
@@ -29,7 +29,7 @@ export async function readRunText(runDir: string, name: string): Promise<string 
   }
 }
 
-/** Whole or not at all; a file of the name is replaced. Missing folders are made. */
+/** Writes all or nothing; an existing file is replaced. Missing folders are created. */
 export function writeRunFile(runDir: string, name: string, content: string | Uint8Array): Promise<void> {
   return inFolder(runDir, name, 'ensureWithin', async (folder, last) => {
     const besides = `${last}.${randomBytes(4).toString('hex')}`;

@@ -1,5 +1,5 @@
-// `journal.ndjson`: what happened in a local run, one event a line, and the state of the run by it. A run resumes from
-// it: a step whose end is in it never runs again.
+// `journal.ndjson`: the events of a local run, one a line, and the state of the run derived from them. A run resumes
+// from it: a step whose end is in it never runs again.
 import type { FileHandle } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
 import type { QuestionId, RunId } from '@methods/base/ids';
@@ -18,12 +18,12 @@ export interface JournalEvent {
   readonly attempt: number;
   /** `run.*`, `step.*`, `check.recorded`, `log.appended`. */
   readonly type: string;
-  /** Of events of a step. */
+  /** Set for events of a step. */
   readonly path?: string;
   readonly [name: string]: JsonValue | undefined;
 }
 
-/** The events so far. A last line without its end is of a write that a kill cut off: it is removed. */
+/** Returns the events so far. An incomplete last line, left by a kill, is removed. */
 export async function readJournal(runDir: string): Promise<JournalEvent[]> {
   const content = await readRunFile(runDir, JOURNAL);
   const wholeBytes = content.lastIndexOf('\n') + 1;
@@ -36,7 +36,7 @@ export async function readJournal(runDir: string): Promise<JournalEvent[]> {
 }
 
 export class RunJournalFile {
-  /** Events that are only for readers, not for resuming: they are written without waiting for the disk. */
+  /** Events only for readers, not for resuming: they are written without waiting for the disk. */
   readonly told: JournalEvents;
   private last: Promise<void> = Promise.resolve();
 
@@ -51,12 +51,12 @@ export class RunJournalFile {
     });
   }
 
-  /** `lastSeq` is that of the last event; 0: none. */
+  /** `lastSeq`: of the last event; 0: none. */
   static async open(runDir: string, runId: RunId, attempt: number, lastSeq: number): Promise<RunJournalFile> {
     return new RunJournalFile(await openToAppend(runDir, JOURNAL), { runId, attempt, lastSeq });
   }
 
-  /** Resolves when the event, and all before it, are on the disk. Events are in the order of the calls. */
+  /** Resolves when the event, and all before it, are stored. Events are in the order of the calls. */
   append(type: string, more: JsonObject = {}): Promise<void> {
     this.told.add(type, more);
     this.last = this.last.then(() => this.file.datasync());
@@ -69,10 +69,10 @@ export class RunJournalFile {
   }
 }
 
-/** As much of a log as the journal keeps; the rest is in a file of the step. */
+/** The part of a log that the journal keeps; the rest is in a file of the step. */
 const LOG_CHARACTERS_MAX = 4096;
 
-/** The state of a run by its journal: the steps that ended, the open question, the answer not used yet. */
+/** The state of a run by its journal: the steps that ended, the open question, and the unused answer. */
 interface GivenAnswer {
   readonly questionId: QuestionId;
   readonly step: string;

@@ -1,4 +1,4 @@
-// `run.json`: a local run and its state. Written by rename, so that a reader never sees half of it.
+// `run.json`: a local run and its state. Written by rename, so that a reader never sees a partial file.
 import type { LocalVersionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
 import type { RefusedAnswer } from '@methods/method/answer-checks';
@@ -13,15 +13,15 @@ export interface LocalRunRecord {
   readonly run_id: RunId;
   /** The method's name. */
   readonly method: string;
-  /** The place of the method when the run began; the run itself uses its own copy. */
+  /** The path of the method when the run began; the run itself uses its own copy. */
   readonly file: string;
   /** Of the method's bytes, hex. */
   readonly sha256: string;
   readonly version_id: VersionId | LocalVersionId;
   readonly status: LocalRunStatus;
-  /** Processes that worked on the run. */
+  /** The number of processes that worked on the run. */
   readonly attempt: number;
-  /** Time spent walking, all attempts together. */
+  /** The time spent walking, in all attempts together. */
   readonly ran_ms: number;
   readonly started_at: string;
   readonly ended_at: string | null;

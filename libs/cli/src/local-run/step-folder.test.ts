@@ -105,7 +105,7 @@ test('the inputs of a step are there while it runs', async () => {
   const child = folder.spawn(['run', 'told.method'], { SHOP_TOKEN: 'shop-token' });
   const end = ended(child);
   await printed(child, 'begun');
-  // It may print before its file is there; it hangs until both are.
+  // It may print before its file exists; it hangs until both are done.
   const dir = await runDir(folder);
   const given = await until('what it was given', () =>
     folder.read(`${dir}/steps/hang/in.json`).then(JSON.parse, () => null),

@@ -1,5 +1,5 @@
-// The files about a step in the run's folder, beside the files the step gave: its inputs, its outcome, and the prints
-// and logs of its last try. All of it comes masked.
+// The files about a step in the run's folder, beside its own files: its inputs, its outcome, and the prints and logs of
+// its last try. Everything in them is masked.
 
 import type { RunObserver } from '@methods/executor/journal-events';
 import { type LogSource, TextTail } from '@methods/executor/log-tail';
@@ -8,7 +8,7 @@ import type { StepEvent } from '@methods/executor/step-event';
 import { type JsonObject, objectOf } from '@methods/method/json';
 import { removeRunFile, writeRunFile, writeRunJson } from './run-files.ts';
 
-/** Of each file, the end. */
+/** For each file, whose end is kept. */
 const LOG_BYTES_MAX = 1024 * 1024;
 const IN_BYTES_MAX = 1024 * 1024;
 
@@ -18,7 +18,7 @@ type Said = Readonly<Record<'stdout.log' | 'stderr.log' | 'events.ndjson', TextT
 export class StepFolders implements RunObserver {
   private readonly running = new Map<string, Said>();
 
-  /** `inOrder`: writes come one after the other, and none is lost. */
+  /** `inOrder`: runs writes one after the other, and loses none. */
   constructor(
     private readonly runDir: string,
     private readonly inOrder: (write: () => Promise<void>) => void,
@@ -28,7 +28,7 @@ export class StepFolders implements RunObserver {
     this.running.delete(path);
   }
 
-  /** On the disk before the step's end is, also where the step is killed. */
+  /** Stored before the step's end, even if the step is killed. */
   stepGiven(path: string, values: JsonObject): void {
     this.inOrder(() => writeStepFile(this.runDir, path, 'in.json', bounded(values)));
   }
@@ -41,14 +41,14 @@ export class StepFolders implements RunObserver {
     this.saidBy(path)['events.ndjson'].push(`${JSON.stringify({ time: new Date().toISOString(), ...event })}\n`);
   }
 
-  /** Once for each step; its folder is whole then. */
+  /** Called once for each step; its folder is then complete. */
   async ended(record: StepEnd): Promise<void> {
     const { path, status, log, error, withheld, out } = record;
     if (status === 'skipped') return;
     const said = this.running.get(path);
     this.running.delete(path);
     if (said !== undefined) await this.writeSaid(path, said);
-    // The log of a step that gives a secret is written at its end: it is masked only then.
+    // The log of a step that returns a secret is written at its end, since it is masked only then.
     else if (log !== null) await writeRunFile(this.runDir, nameOf(path, 'stdout.log'), log.text);
     if (error !== null) await writeStepFile(this.runDir, path, 'error.json', error);
     else if (!withheld) await writeStepFile(this.runDir, path, 'out.json', out);
@@ -70,7 +70,7 @@ export class StepFolders implements RunObserver {
   private async writeSaid(path: string, said: Said): Promise<void> {
     for (const [name, tail] of Object.entries(said)) {
       const { text, cut } = tail.end();
-      // Half a line is not an event.
+      // A partial line is not an event.
       const whole = cut && name === 'events.ndjson' ? text.slice(text.indexOf('\n') + 1) : text;
       // The output of an earlier attempt does not belong to this one.
       if (whole === '') await removeRunFile(this.runDir, nameOf(path, name));
@@ -83,7 +83,7 @@ export async function writeStepFile(runDir: string, path: string, name: string, 
   await writeRunJson(runDir, nameOf(path, name), value);
 }
 
-/** Large values are replaced by their size: the outs they came from are in files of their own. */
+/** Large values are replaced by their size: the outs they came from have their own files. */
 function bounded(values: JsonObject): JsonObject {
   if (bytesOf(values) <= IN_BYTES_MAX) return values;
   const each = Math.floor(IN_BYTES_MAX / Object.keys(values).length);

@@ -1,9 +1,9 @@
-// Methods that a local file calls by path: found, compiled and checked with it, however deep they nest.
+// Finds, compiles and checks the methods that a local file calls by path, at any depth.
 import { dirname, join, resolve } from 'node:path';
 import { type Callees, type Compilation, compileMethod } from '@methods/method/compile';
 import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 
-/** The most that calls may nest, the first file not counted. */
+/** The maximum depth of calls, not counting the first file. */
 const DEPTH_MAX = 5;
 
 export interface CalledFile {
@@ -18,7 +18,7 @@ export class CalledFiles {
   readonly found = new Map<string, CalledFile>();
   private readonly compiled = new Map<string, CalledFile>();
 
-  /** `read` gives the bytes of a file by its absolute path, or null where there is none. */
+  /** `read` returns the bytes of a file by its absolute path, or null if there is none. */
   constructor(private readonly read: (path: string) => Buffer | null) {}
 
   compile(path: string, bytes: Buffer, above: readonly string[] = []): Compilation {
@@ -35,7 +35,7 @@ export class CalledFiles {
     return compileMethod(bytes, { callees });
   }
 
-  /** Once for every depth: files that many others call would be compiled again for each way that leads to them. */
+  /** Once for every depth: otherwise a file that many others call would be compiled again for each path to it. */
   private find(path: string, callers: readonly string[]): CalledFile | null {
     const key = `${callers.length} ${path}`;
     const known = this.compiled.get(key);
@@ -50,8 +50,8 @@ export class CalledFiles {
 }
 
 /**
- * The method with every called path made absolute: the executor asks for a callee only by its target, and the same
- * target means different files in different folders.
+ * Makes every called path absolute: the executor looks up a callee only by its target, and the same target means
+ * different files in different folders.
  */
 export function withAbsoluteCalls(method: CompiledMethod, path: string): CompiledMethod {
   const all = (steps: readonly CompiledStep[]): readonly CompiledStep[] =>
@@ -64,7 +64,7 @@ export function withAbsoluteCalls(method: CompiledMethod, path: string): Compile
   return { ...method, steps: all(steps), onFailure: all(onFailure), finally: all(last) };
 }
 
-/** Every step, also those inside others. */
+/** Includes steps inside others. */
 export function allSteps({ steps, onFailure, finally: last }: CompiledMethod): CompiledStep[] {
   const inside = (list: readonly CompiledStep[]): CompiledStep[] =>
     list.flatMap((step) =>

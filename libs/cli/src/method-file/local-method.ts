@@ -1,4 +1,4 @@
-// A method that can be run on this machine, together with the files it calls.
+// A method that can run on this machine, with the files it calls.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -37,7 +37,7 @@ function readCalledFile(path: string): Buffer | null {
 }
 
 /**
- * Compiles a file to run, and shows the findings on stderr. `read` gives called files. @throws CommandError
+ * Compiles a file to run, and shows the findings on stderr. `read` returns called files. @throws CommandError
  * `invalid_method`, `needs_upgrade`.
  */
 export function compileToRun(
@@ -61,7 +61,7 @@ export function localVersionId(bytes: Buffer): LocalVersionId {
   return `local-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 }
 
-/** Steps that no process on this machine can run. @throws CommandError `needs_server`, `feature_missing`. */
+/** Refuses steps that no process on this machine can run. @throws CommandError `needs_server`, `feature_missing`. */
 export function refuseWhatCannotRunHere({ method, called }: LocalMethod): void {
   for (const { name, steps } of [method, ...[...called.values()].map((inner) => inner.method)].map(withSteps)) {
     for (const step of steps) {
@@ -93,12 +93,12 @@ function compiledOr(file: MethodFile, { method, diagnostics }: Compilation, outp
   throw new CommandError('needs_upgrade', `${file.file} is in the format workflow/1`, { hint });
 }
 
-// All findings in a method file without running it, including those of this machine's interpreters.
+// Finds all faults in a method file without running it, including those that only this machine's interpreters see.
 
-/** In file order. Called files are looked at for their interfaces only. */
+/** In file order. Only the interfaces of called files are read. */
 export async function checkFile(file: MethodFile, { path }: Pick<Config, 'path'>): Promise<Diagnostic[]> {
   const { method, diagnostics } = new CalledFiles(readCalledFile).compile(file.path, file.bytes);
-  // With errors of another kind the method is parsed once more when those are gone.
+  // With errors of another kind, this check follows once those are fixed.
   if (method === null) return diagnostics;
   const unreadable = await unreadableCode(method, { path });
   const source = file.bytes.toString('utf8');

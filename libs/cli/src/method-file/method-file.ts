@@ -1,4 +1,4 @@
-// Method files on the disk: read, replaced, and shown with their findings.
+// Method files on the disk: reads them, replaces them, and shows them with their findings.
 import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Diagnostic } from '@methods/method/diagnostic';
@@ -11,11 +11,11 @@ export interface MethodFile {
   readonly file: string;
   /** Absolute. */
   readonly path: string;
-  /** The exact bytes: a version is known by their hash. */
+  /** The exact bytes, whose hash identifies a version. */
   readonly bytes: Buffer;
 }
 
-/** Replaces a file's content at once: a reader sees the old or the new, never half. Links stay links. */
+/** Replaces a file's content atomically: a reader sees the old or the new one. Links stay links. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const target = await realpath(path);
   const { mode } = await stat(target);
@@ -24,7 +24,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   await rename(besides, target);
 }
 
-// A source is at most 256 KiB; a far larger file is another file by mistake, and need not be read.
+// A source has at most 256 KiB; a much larger file is a mistake, and need not be read.
 const BYTES_MAX = 16 * 1024 * 1024;
 
 /** @throws CommandError `not_found`, `too_large`. */

@@ -1,4 +1,4 @@
-// `methods new`: a commented method to start from.
+// `methods new`: writes a commented method as a starting point.
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command, CommandContext } from '../command/command.ts';
@@ -7,7 +7,7 @@ import { EXIT } from '../errors/exit-code.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { askLine } from '../terminal/prompt.ts';
 
-/** The methods to start from, one a kind of first step. Each is whole: it checks, runs, and its test passes. */
+/** The starting points, one for each kind of first step. Each is complete: it checks, runs, and passes its test. */
 interface Starter {
   readonly kind: string;
   readonly summary: string;

@@ -40,7 +40,7 @@ function onTerminal(args: readonly string[], env: Readonly<Record<string, string
   return terminal;
 }
 
-test('a question is asked field by field, and faults are shown as one types', async () => {
+test('a question is asked field by field, and faults are shown during typing', async () => {
   const shown = onTerminal(['run', 'asking.method']);
   await shown.shows('(1 approve, 2 reject)');
   shown.type('\u001b[B\u001b[B');
@@ -49,7 +49,7 @@ test('a question is asked field by field, and faults are shown as one types', as
   await shown.shows('pieces (a whole number from 1 to 10)');
   shown.type('99');
   await shown.shows('must be <= 10');
-  // Enter does not take it; the line stays to be corrected.
+  // Enter does not accept it; the line stays to be corrected.
   shown.type('\r\u007f\u007f');
   await shown.until('an empty line', (screen) => screen.cursorLine.trim() === '›');
   shown.type('7\r');
@@ -59,7 +59,7 @@ test('a question is asked field by field, and faults are shown as one types', as
   match(shown.screen.text, /Go ahead\?/);
 });
 
-test('lists are taken item by item, optional fields left out by Enter, long texts written in the editor', async () => {
+test('lists are entered item by item, optional fields skipped by Enter, long texts written in the editor', async () => {
   const editor = join(folder.dir, 'editor.sh');
   await folder.write('editor.sh', '#!/bin/sh\nprintf "two\\nlines\\n" > "$1"\n');
   const shown = onTerminal(['run', 'longer.method'], { EDITOR: `sh ${editor}` });

@@ -9,15 +9,15 @@ import { type Hint, Prompter } from '../terminal/prompt.ts';
 import { editText } from '../terminal/text-editor.ts';
 import { type ShownQuestion, showQuestion } from './show-question.ts';
 
-/** Of one list. */
+/** For one list. */
 const ITEMS_MAX = 10_000;
 
-/** No answer: the end of input, or an interrupt. */
+/** There is no answer: the end of input, or an interrupt. */
 class Gone extends Error {}
 
 /**
- * The answer, or null when there is none: the end of input, or an interrupt. `editor`: the command for longer texts;
- * without one they are typed line by line. `refusals`: the question's checks that a whole answer does not meet.
+ * Returns the answer, or null when there is none: the end of input, or an interrupt. `editor`: the command for longer
+ * texts; without one they are typed line by line. `refusals`: the question's checks that a whole answer does not meet.
  */
 export async function askOnTerminal(
   question: ShownQuestion,
@@ -92,7 +92,7 @@ class TerminalForm {
     return line;
   }
 
-  /** An item a line, until an empty one; or the whole list as JSON. */
+  /** Reads an item a line, until an empty one; or the whole list as JSON. */
   private async list(field: ListField): Promise<JsonValue | undefined> {
     const { item } = field;
     const items: JsonValue[] = [];
@@ -159,7 +159,7 @@ function isLongText(field: Field): boolean {
   return field.kind === 'text' && field.long;
 }
 
-/** The fixed values as they are typed; empty without any. */
+/** Returns the fixed values as they are typed; empty if there are none. */
 function choiceWords(field: Field): readonly string[] {
   return field.kind === 'choice' ? field.choices.map(shownValue) : [];
 }

@@ -1,4 +1,4 @@
-// Answers given beforehand: `--answer` for one question, `--human FILE` for any of a run.
+// Answers given in advance: `--answer` for one question, `--human FILE` for any question of a run.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RunQuestion } from '@methods/executor/run-outcome';
@@ -13,12 +13,12 @@ import { CommandError, UsageError } from '../errors/command-error.ts';
 import { allSteps } from '../method-file/called-files.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
-/** Step path to its answer. */
+/** Maps a step's path to its answer. */
 export type HumanAnswers = ReadonlyMap<string, JsonValue>;
 
 export const NO_ANSWERS: HumanAnswers = new Map();
 
-/** Reads YAML or JSON. @throws CommandError `not_found`; UsageError for what is no mapping of answers. */
+/** Reads YAML or JSON. @throws CommandError `not_found`; UsageError for a file that is not a mapping of answers. */
 export async function readHumanFile(file: string, cwd: string): Promise<HumanAnswers> {
   const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
@@ -53,7 +53,7 @@ function questionPaths(steps: readonly CompiledStep[], above = ''): string[] {
   return steps.flatMap((step) => {
     const path = above + step.name;
     if (step.kind === 'steps' || step.kind === 'parallel') return questionPaths(step.steps, `${path}/`);
-    // Any step may ask whether it happened when its process died in it.
+    // Any step may ask whether it took effect when its process died in it.
     return step.kind === 'ask' || step.onInterrupt === 'ask' ? [path] : [];
   });
 }
@@ -68,7 +68,7 @@ export function fittingAnswer(question: Pick<RunQuestion, 'form' | 'step'>, answ
   throw new CommandError('invalid_answer', `the answer to ${question.step} does not fit: ${faults.join('; ')}`);
 }
 
-/** As a server refuses it: JSON can spell it, no text can hold it, and the run would fail where it is used. */
+/** Refused like on a server: JSON can spell it, no text can hold it, and the run would fail where it is used. */
 export function halfCharacterIn(answer: JsonValue): string | null {
   const place = loneSurrogateIn(answer, JSON.stringify(answer));
   return place === null ? null : `it holds half of a character at ${wellFormed(place)}`;

@@ -107,7 +107,7 @@ test('an answer with half of a character, or with a comment, is refused, and the
   equal(refused.code, 1);
   match(refused.stderr, /the answer to words does not fit: it holds half of a character at \/what/);
   const answer = ['answer', run.document.run_id, '--answer', '{"what": "a"}'];
-  // Nothing keeps it here.
+  // Nothing would store it here.
   const commented = await folder.quick([...answer, '--comment', 'why']);
   deepEqual([commented.code, commented.stdout], [2, '']);
   match(commented.stderr, /a local run keeps no comment/);
@@ -121,7 +121,7 @@ test('in a test the question stays open, and a deadline that passes is a failure
 });
 
 test('after a deadline on_failure and finally run, and the error is that of a server', async () => {
-  // A fast machine may look at the question before its millisecond is over: then it waits.
+  // A fast machine may read the question before its millisecond has passed: then it waits.
   const late = await until('a deadline has passed by the time it is looked at', async () => {
     const run = await folder.json<RunDocument>(['run', 'late.method']);
     return run.code !== 4 && run;

@@ -1,4 +1,4 @@
-// Brings a local run to its rest, shows it on the way, and reports its outcome. `run` and `answer` share it.
+// Runs a local run to its rest, shows it meanwhile, and reports its outcome. Shared by `run` and `answer`.
 import { join, relative } from 'node:path';
 import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { askStepAt, refusalText, refusedBy } from '@methods/method/answer-checks';
@@ -27,8 +27,8 @@ import { forgetUnsent } from '../upload/unsent-record.ts';
 import { StepView } from './step-view.ts';
 
 /**
- * Takes the run over: it is released in any case. `ready`: prepared before there was a run; `target`: where its record
- * goes. @throws CommandError
+ * Takes over the run, and releases it in any case. `ready`: prepared before the run existed; `target`: where its record
+ * is sent. @throws CommandError
  */
 export async function goOn(
   run: OpenRun,
@@ -44,7 +44,7 @@ export async function goOn(
   try {
     refuseMissingSecrets(method, config.variables);
     const prepared = ready ?? (await prepareMethod(method, context));
-    // Of an earlier attempt: it would be out of date.
+    // From an earlier attempt, so it would be out of date.
     await forgetUnsent(run.dir);
     const steps = new StepView(output);
     const { lockSha256 } = prepared;
@@ -60,7 +60,7 @@ export async function goOn(
       });
       view.rest();
       const inspection = localInspection(rest, versionId, lockSha256);
-      // Interrupted, the process has no time; the next attempt sends all of it.
+      // An interrupted process has no time; the next attempt sends all of it.
       if (rest.status !== 'interrupted') await upload?.finish(inspection);
       return showRest(rest, run, inspection, context);
     } finally {
@@ -82,7 +82,7 @@ async function answerHere(
   const given = answers.get(question.step);
   if (given !== undefined) {
     const answer = fittingAnswer(question, given);
-    // Asked again, although it was answered: only the walk could judge it.
+    // Asked again although it was answered: only the walk could judge it.
     const refused = question.refused?.map(refusalText) ?? refusals(answer);
     if (refused.length === 0) return answer;
     const message = `the answer to ${question.step} is refused: ${refused.join('; ')}`;

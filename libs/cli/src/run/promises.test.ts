@@ -58,7 +58,7 @@ interface RunDocument {
   };
 }
 
-test('a run shows no form of a secret, shows the server’s message, and treats times and halves of characters as a server does', async () => {
+test('a run shows a secret in no form, shows the server’s message, and treats times and halves of characters as a server does', async () => {
   const { port } = server.address() as AddressInfo;
   const inputs = JSON.stringify({ url: `http://127.0.0.1:${port}`, ...TIMES });
   const { document, stdout, stderr } = await folder.json<RunDocument>(['run', 'promises.method', '--inputs', inputs], {

@@ -43,7 +43,7 @@ export const runCommand: Command = {
   },
 };
 
-/** Every refusal comes before there is a run. */
+/** Every refusal comes before the run exists. */
 async function begin(
   name: string,
   line: CommandLine,
@@ -86,7 +86,7 @@ async function resume(runId: string, answers: HumanAnswers, line: CommandLine, c
   return goOn(run, method, answers, context, { target: await targetOf(run, line, context) });
 }
 
-/** Where the record of a resumed run is sent; the run is released if that is unknown. */
+/** Returns where the record of a resumed run is sent; the run is released if that is unknown. */
 export async function targetOf(run: OpenRun, line: CommandLine, context: CommandContext): Promise<UploadTarget | null> {
   try {
     return await uploadTarget(run.record.file, run.record.sha256, line, context);
@@ -100,7 +100,7 @@ export function sayThatItGoesOn({ record }: OpenRun, output: Output): void {
   output.line(`${record.method} ${output.paint('dim', `${record.run_id}, continues`)}`);
 }
 
-/** The run's own copies compiled before; a newer `methods` may have become stricter. */
+/** The run's own copies were compiled before, but a newer `methods` may have become stricter. */
 export async function recompile(run: OpenRun, output: Output): Promise<LocalMethod> {
   const { file, run_id } = run.record;
   const copy = { file: `${run_id}/method`, path: file, bytes: run.method };
@@ -114,7 +114,7 @@ export async function recompile(run: OpenRun, output: Output): Promise<LocalMeth
 
 // `methods run --resume RUN_ID --upload` for a run that has ended: sends its record if no server has it yet.
 
-/** Takes the run over: it is released in any case. @throws CommandError `run_finished`: there is nothing to send. */
+/** Takes over the run, and releases it in any case. @throws CommandError `run_finished`: there is nothing to send. */
 async function sendUnsent(run: OpenRun, line: CommandLine, context: CommandContext): Promise<ExitCode> {
   const { run_id, status } = run.record;
   const { output, config } = context;
@@ -126,7 +126,7 @@ async function sendUnsent(run: OpenRun, line: CommandLine, context: CommandConte
     }
     const { chooseServer } = await import('../chosen-server/choose-server.ts');
     const { baseUrl } = await chooseServer(line, config);
-    // The folder may be from another person: a file in it does not choose who gets the caller's key.
+    // The folder may come from another person: a file in it must not choose who gets the caller's key.
     if (baseUrl !== unsent.server) {
       throw new CommandError('other_server', `the record of ${run_id} is for ${unsent.server}, not for ${baseUrl}`, {
         hint: sendCommand(unsent),
@@ -135,7 +135,7 @@ async function sendUnsent(run: OpenRun, line: CommandLine, context: CommandConte
     const { openServer } = await import('../chosen-server/open-server.ts');
     const api = await openServer(line, context);
     await sendRecord(api, unsent).catch((error: unknown) => {
-      // It stays unless the server has a later record of the run, which has more.
+      // Kept, unless the server has a later record of the run, which contains more.
       if (!(error instanceof ServerRefusal) || error.code !== 'stale_sequence') throw error;
     });
     await forgetUnsent(run.dir);

@@ -34,7 +34,7 @@ after(async () => {
   await folder.remove();
 });
 
-test('a live run leaves nothing of its foot behind, also if the terminal is resized', async () => {
+test('a live run leaves no remains of its foot, even if the terminal is resized', async () => {
   const env = { PATH: readConfig().path, HOME: folder.dir };
   const terminal = new TerminalProcess(process.execPath, [METHODS, 'run', 'live.method'], { cwd: folder.dir, env });
   try {
@@ -44,7 +44,7 @@ test('a live run leaves nothing of its foot behind, also if the terminal is resi
       terminal.resize(columns);
       const before = terminal.output.length;
       await terminal.until('it is drawn again', () => terminal.output.slice(before).split('\u001b[J').length > 3);
-      // Output may come in two pieces; remains would stay.
+      // Output may arrive in two pieces; remains would stay.
       await terminal.until('it is there once', ({ lines }) => {
         const feet = lines.filter((line) => line.includes('a_step') || line.includes('terminal'));
         return feet.length === 1 && feet.every(isFoot) && (feet[0]?.length ?? 0) < columns;

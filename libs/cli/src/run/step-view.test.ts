@@ -44,7 +44,7 @@ test('the line at the foot never wraps, with any progress text', () => {
   ok(shown.length + wide <= 39, foot);
 });
 
-test('lines of stdout and stderr that come in pieces stay apart', () => {
+test('lines of stdout and stderr that arrive in pieces stay apart', () => {
   const { view, written } = terminal();
   view.stepStarted('share', 'node');
   view.logged('share', 'out', 'stdout');

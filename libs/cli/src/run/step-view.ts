@@ -13,9 +13,9 @@ import { timeSpan } from '../terminal/words.ts';
 
 const LOG_LINES_MAX = 200;
 const LINE_CHARACTERS_MAX = 4000;
-/** Of the body of an http answer that failed its step. */
+/** For the body of an http answer that failed its step. */
 const ANSWER_LINES_MAX = 20;
-/** They only hold others, which are shown. */
+/** They only contain other steps, which are shown. */
 const GROUPS: readonly StepKind[] = ['steps', 'parallel', 'call'];
 
 const MARKS: Readonly<Record<StepEnd['status'], readonly [string, Paint]>> = {
@@ -29,12 +29,12 @@ interface RunningStep {
   printed: boolean;
   /** By source: the text after its last line end. */
   readonly rest: Map<LogSource, string>;
-  /** The step's last report, fit for a terminal. */
+  /** The step's last report, safe for a terminal. */
   progress: string;
 }
 
 export class StepView implements WalkView {
-  /** Ended in this process: a walk that continues after a question passes them again. */
+  /** Steps that ended in this process: a walk that continues after a question passes them again. */
   private readonly seen = new Set<string>();
   private readonly running = new Map<string, RunningStep>();
   private readonly foot: LiveFoot;
@@ -55,7 +55,7 @@ export class StepView implements WalkView {
     const step = this.running.get(path);
     if (step === undefined) return;
     step.printed = true;
-    // The line at the foot shows it.
+    // Shown by the line at the foot.
     if (from === 'progress' && this.output.live) return;
     // Chunks are cut anywhere: the text after the last line end waits for the rest of its line.
     const whole = (step.rest.get(from) ?? '') + text;
@@ -67,7 +67,7 @@ export class StepView implements WalkView {
   told(path: string, event: StepEvent): void {
     const step = this.running.get(path);
     if (step === undefined || event.t !== 'progress') return;
-    // The next redraw shows it: a step may report thousands in a second.
+    // Shown by the next redraw, since a step may send thousands of reports in a second.
     step.progress = plainText(progressText(event)).replaceAll('\n', ' ');
   }
 
@@ -107,7 +107,7 @@ export class StepView implements WalkView {
     this.above(() => this.output.note(text));
   }
 
-  /** Takes the foot line away: something else is printed now, or nothing any more. */
+  /** Removes the foot: other text is printed now, or nothing more. */
   rest(): void {
     this.foot.rest();
   }
@@ -142,7 +142,7 @@ export class StepView implements WalkView {
     const lines = plainText(text).replace(/\n$/, '').split('\n');
     const left = lines.length - LOG_LINES_MAX;
     if (left > 0) this.output.line(this.output.paint('dim', `    │ … ${left} more lines in the step's folder`));
-    // Lines of steps that run side by side would not show their step.
+    // Without a mark, lines of steps that run side by side would not show their step.
     const mark = this.running.size > 1 ? `${path} │` : '│';
     for (const line of lines.slice(-LOG_LINES_MAX)) this.output.line(this.output.paint('dim', `    ${mark} ${line}`));
   }

@@ -1,5 +1,5 @@
-// Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
-// changed; a server without them, or one that is unavailable, is polled.
+// Follows a run on a server: shows it as it is, and at each change until it ends. The server's events report that
+// something changed; a server without them, or an unavailable one, is polled.
 
 import type { Run } from '@methods/api/run';
 import { Backoff } from '@methods/base/backoff';
@@ -8,7 +8,7 @@ import type { ServerApi } from '../server/server-api.ts';
 import { getRun, isFinished, runPath } from './server-run.ts';
 
 const POLL_MS = 500;
-/** Events may be lost without a sign where something between here and the server holds them back. */
+/** Events may be lost unnoticed if something between here and the server holds them back. */
 const STREAMED_POLL_MS = 15_000;
 const AWAY = ['unreachable', 'unavailable', 'rate_limited', 'internal'];
 
@@ -61,7 +61,7 @@ class RunChanges {
     void this.listen();
   }
 
-  /** Resolves at a change, or when it is time to look. Many changes at once are one. */
+  /** Resolves at a change, or when it is time to poll. Many changes at once count as one. */
   async next(): Promise<void> {
     if (!this.changed) {
       const woken = new Promise<void>((resolve) => {

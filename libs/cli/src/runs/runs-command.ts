@@ -1,4 +1,4 @@
-// `methods runs`: runs on a server listed, shown, watched, cancelled and run again.
+// `methods runs`: lists, shows, watches, cancels and reruns runs on a server.
 import { randomUUID } from 'node:crypto';
 import type { Run } from '@methods/api/run';
 import { namedMethod } from '../chosen-server/named-method.ts';
@@ -121,7 +121,7 @@ async function cancel(line: CommandLine, context: CommandContext, runId: string)
 async function rerun(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
   const { output } = context;
   const api = await openServer(line, context);
-  // With a key of its own an uncertain reply may be asked for again: it is one run in any case.
+  // With its own key, a request with an uncertain reply may be repeated: it is one run in any case.
   const step = line.text('from-step');
   const body = { idempotency_key: randomUUID(), ...(step === undefined ? {} : { from_step: step }) };
   const { value } = await api.send<Run>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });

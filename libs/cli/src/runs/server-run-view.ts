@@ -1,4 +1,4 @@
-// Shows a run on a server as it changes: on a terminal all its steps, drawn over; elsewhere a line for each change.
+// Shows a run on a server as it changes: on a terminal all its steps, redrawn; elsewhere a line for each change.
 
 import type { Run, Step, StepStatus } from '@methods/api/run';
 import { LiveFoot, spinner } from '../terminal/live-foot.ts';
@@ -46,14 +46,14 @@ export class ServerRunView {
     } else this.tellChanges(run);
   }
 
-  /** The server cannot be reached, or can be again. */
+  /** The server is unavailable, or available again. */
   serverAway(away: boolean): void {
     this.away = away;
     if (this.output.live) this.foot.redraw();
     else this.output.note(away ? 'the server cannot be reached; trying again' : 'the server is there again');
   }
 
-  /** All steps once, also those that have not begun. */
+  /** Shows all steps once, including those that have not begun. */
   list(run: Run): void {
     this.run = run;
     for (const line of this.lines().slice(1)) this.output.line(this.coloured(line));
@@ -67,7 +67,7 @@ export class ServerRunView {
     for (const line of this.lines()) this.output.line(this.coloured(line));
   }
 
-  /** The part that fits where there are more steps than rows: its end, where the changes are. */
+  /** The part that fits if there are more steps than rows: its end, where the changes are. */
   private liveLines(): string[] {
     const [head = '', ...steps] = this.lines();
     const rows = Math.max(1, this.output.rows - 2);
@@ -117,7 +117,7 @@ export class ServerRunView {
   }
 }
 
-/** Running and waiting: what a person sees of a question is mostly its waiting. */
+/** Running and waiting time: for a question it is mostly waiting. */
 function spentMs({ timing }: Step): number {
   return timing.running_ms + timing.waiting_ms;
 }

@@ -16,14 +16,14 @@ export interface LocalRunOnServer {
 }
 
 const PEOPLES_RUNS = '/api/runs';
-/** Takes a service key and a person's token alike. */
+/** Accepts a service key and a person's token alike. */
 export const RUNS = '/v1/runs';
 
 export function runPath(runId: string): string {
   return `${RUNS}/${encodeURIComponent(runId)}`;
 }
 
-/** Where an answer goes: people's answers as those of the person, where one is known. */
+/** Returns where an answer is sent: people's answers in the person's name, if one is known. */
 export function answerPath(api: ServerApi, runId: string): string {
   return `${answersAsPerson(api) ? PEOPLES_RUNS : RUNS}/${encodeURIComponent(runId)}/answer`;
 }
@@ -47,7 +47,7 @@ export function getRun(api: ServerApi, runId: string): Promise<Run> {
   return api.get<Run>(runPath(runId));
 }
 
-/** Values that were refused, each named. Other errors stay as they are. */
+/** Names each refused value. Other errors are returned unchanged. */
 export function namingValues(error: unknown): unknown {
   if (!(error instanceof ServerRefusal) || error.details.length === 0) return error;
   const faults = error.details.map(({ path = '', message = '' }) => `${path.slice(1)} ${message}`.trim());

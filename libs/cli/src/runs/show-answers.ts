@@ -39,7 +39,7 @@ export function showVotes({ needs, votes = [] }: Question, output: Output): void
   }
 }
 
-/** As in `answered by Ada (ada@example.com) through a link, 2026-11-23 14:31, {"decision":"approve"}`. */
+/** For example `answered by Ada (ada@example.com) through a link, 2026-11-23 14:31, {"decision":"approve"}`. */
 function sentence({ by, channel, answer }: Omit<Vote, 'at'>, at: string | null): string {
   const who =
     channel === 'timeout'

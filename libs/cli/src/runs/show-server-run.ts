@@ -11,7 +11,7 @@ import { followRun } from './follow-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showVotes } from './show-answers.ts';
 
-/** Shows the run until it has finished or waits for an answer. After an interrupt, the run itself continues. */
+/** Shows the run until it has finished or waits for an answer. An interrupt does not end the run itself. */
 export async function watchToRest(api: ServerApi, runId: string, context: CommandContext): Promise<ExitCode> {
   const { output, interrupted } = context;
   const view = new ServerRunView(output);

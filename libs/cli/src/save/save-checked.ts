@@ -1,4 +1,4 @@
-// A save as commands make it: checked here first, with conflicts and findings shown.
+// Saves a file as commands do: checks it here first, and shows conflicts and findings.
 
 import type { Diagnostic } from '@methods/method/diagnostic';
 import type { CommandContext } from '../command/command.ts';
@@ -57,7 +57,7 @@ async function checkSource(
   });
 }
 
-/** The server knows the methods that are called: its findings have places too. */
+/** The server knows the called methods, so its findings have places too. */
 function showFindings(file: MethodFile, findings: unknown, known: readonly Diagnostic[], output: Output): void {
   const told = new Set(known.map(({ code, line, column }) => `${code} ${line} ${column}`));
   const fresh = (Array.isArray(findings) ? findings : []).flatMap((finding) => diagnosticOf(finding));
@@ -88,7 +88,7 @@ function diagnosticOf(finding: Partial<Diagnostic> | null): Diagnostic[] {
   ];
 }
 
-// A conflict as people need to see it: who saved what, what they changed, what this file changes, and how to continue.
+// Explains a conflict to people: who saved what, what they changed, what this file changes, and how to continue.
 
 /** Shows the conflict on stderr and gives the error to end with. */
 async function conflictError(

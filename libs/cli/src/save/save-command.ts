@@ -1,4 +1,4 @@
-// `methods save`: a file as a new method, or as a new version of the one it is linked with.
+// `methods save`: saves a file as a new method, or as a new version of its linked one.
 
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';

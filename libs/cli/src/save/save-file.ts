@@ -1,5 +1,5 @@
-// Saves a file: the first time as a new method, then as versions upon the one it knows. If a process is killed or a
-// message lost on the way, the next try continues it and makes nothing twice.
+// Saves a file: first as a new method, then as versions on the one it knows. If a process is killed or a message lost
+// on the way, the next try continues it and creates nothing twice.
 import { randomUUID } from 'node:crypto';
 import type { MethodId, VersionId } from '@methods/base/ids';
 import { formatOf } from '@methods/method/format';
@@ -23,19 +23,19 @@ export interface SavedReply {
 export interface SavedFile {
   readonly outcome: 'new-method' | 'new-version' | 'unchanged';
   readonly reply: SavedReply;
-  /** Of a file without changes: the version that is current now, where it is not the file's. */
+  /** For a file without changes: the current version, if it is not the file's. */
   readonly newer: string | null;
 }
 
 export interface SaveOptions {
   readonly reason: string;
-  /** The version to save upon instead of the one the file was taken from. */
+  /** The version to save on, instead of the one the file was taken from. */
   readonly onto: string | null;
 }
 
 type SavedLink = Extract<MethodLink, { state: 'saved' }>;
 
-/** Another version was saved upon the file's base. */
+/** Another version was saved on the file's base. */
 export class SaveConflict extends Error {
   override readonly name = 'SaveConflict';
   constructor(
@@ -57,12 +57,12 @@ export async function saveFile(api: ServerApi, file: MethodFile, options: SaveOp
       hint: `methods save ${file.file}`,
     });
   }
-  // On the disk before the first request: two of these at once, or one killed and repeated, use the same id.
+  // Stored before the first request, so that two of these at once, or a killed and a repeated one, use the same id.
   const link = await links.change(api.baseUrl, (known) => known ?? { state: 'creating', requestId: randomUUID() });
   if (link.state === 'saved') return saveVersion(api, file, links, link, options);
   const reply = await createMethod(api, file, link.requestId);
   const created = await kept(links, api.baseUrl, reply);
-  // The request was sent before, and the file has changed since: what the first one made is the base.
+  // The request was sent before, and the file has changed since: the version that the first one created is the base.
   if (reply.sha256 !== sha256Of(file.bytes)) return saveVersion(api, file, links, created, options);
   return { outcome: 'new-method', reply, newer: null };
 }
@@ -99,7 +99,7 @@ async function saveVersion(
   return { outcome: reply.created ? 'new-version' : 'unchanged', reply, newer: null };
 }
 
-/** If the reply to an earlier save was lost and the save succeeded, the version it made is the file's base. */
+/** If the reply to an earlier save was lost and the save succeeded, the version it created is the file's base. */
 async function withLostReply(api: ServerApi, link: SavedLink, links: FileLinks): Promise<SavedLink> {
   if (link.sentSha256 === undefined) return link;
   const current = await getSource(api, link.methodId, null);
@@ -115,7 +115,7 @@ async function sendVersion(
   reason: string,
 ): Promise<SavedReply> {
   const body = { workflow: bytes.toString('utf8'), base_version: baseVersion, reason };
-  // The current version's own text again makes no version.
+  // Saving the current version's own text again creates no version.
   return (await api.send<SavedReply>('POST', `/api/cli/methods/${methodId}`, body, { idempotent: true })).value;
 }
 

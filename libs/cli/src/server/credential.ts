@@ -1,4 +1,4 @@
-// The credential of requests to a server. Its text goes only into the request's header.
+// The credential of requests to a server. Its text is used only in the request's header.
 import { parseBearerKey } from '@methods/auth/service-key';
 import { CommandError } from '../errors/command-error.ts';
 
@@ -7,7 +7,7 @@ export interface Credential {
   readonly kind: 'sign-in' | 'service-key' | 'local-stack' | 'none';
   /** The bearer for a request, or null when there is none. @throws CommandError `sign_in_over` and the like. */
   bearer(signal: AbortSignal): Promise<string | null>;
-  /** Called after a 401: true when another try has another bearer. */
+  /** Called after a 401: returns true when a retry has another bearer. */
   renew(signal: AbortSignal): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// Server-sent events as a server writes them (https://html.spec.whatwg.org, 9.2): text in, events out.
+// Parses server-sent events (https://html.spec.whatwg.org, 9.2): text in, events out.
 import { CommandError } from '../errors/command-error.ts';
 
 export interface ServerSentEvent {
@@ -10,13 +10,13 @@ export interface ServerSentEvent {
 
 const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** Ends with the text; an event without its blank line is not one. @throws CommandError `too_large`. */
+/** Ends with the text; an event without its blank line does not count. @throws CommandError `too_large`. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of chunks) {
     text += decoder.decode(chunk, { stream: true });
-    // A CR at the end may be the first half of a line's end.
+    // A CR at the end may be the first half of a line end.
     const whole = text.endsWith('\r') ? text.length - 1 : text.length;
     const blocks = text.slice(0, whole).replace(/\r\n?/g, '\n').split('\n\n');
     text = (blocks.pop() ?? '') + text.slice(whole);

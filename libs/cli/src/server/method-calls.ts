@@ -53,7 +53,7 @@ export function getMethod(api: ServerApi, id: string): Promise<ServerMethod> {
   return api.get<ServerMethod>(`/api/methods/${encodeURIComponent(id)}`);
 }
 
-/** `versionId` null: the current one. @throws CommandError `bad_reply` when the text is not what its hash says. */
+/** `versionId` null: the current one. @throws CommandError `bad_reply` when the text does not match its hash. */
 export async function getSource(api: ServerApi, id: string, versionId: string | null): Promise<ServerSource> {
   const query = versionId === null ? {} : { version: versionId };
   const version = await api.get<ServerSource>(`/api/cli/methods/${encodeURIComponent(id)}`, query);
@@ -67,7 +67,7 @@ export async function getSource(api: ServerApi, id: string, versionId: string | 
 
 export async function publishVersion(api: ServerApi, id: string, versionId: string): Promise<ServerMethod> {
   const path = `/api/methods/${encodeURIComponent(id)}/publish`;
-  // The same version published once more is published as before.
+  // Publishing the published version again changes nothing.
   return (await api.send<ServerMethod>('POST', path, { version_id: versionId }, { idempotent: true })).value;
 }
 

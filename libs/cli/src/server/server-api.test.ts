@@ -69,7 +69,7 @@ test('a reply of another shape is reported as such, and is not a fault of the co
   }
 });
 
-test('a busy server is asked again where that does no harm, and only there', async () => {
+test('a busy server is asked again where that is harmless, and only there', async () => {
   const asked: string[] = [];
   const busyOnce = (request: IncomingMessage) => {
     asked.push(`${request.method} ${request.url}`);
@@ -86,7 +86,7 @@ test('a busy server is asked again where that does no harm, and only there', asy
   assert.deepEqual(asked, ['GET /a', 'GET /a', 'POST /b', 'POST /c', 'POST /c']);
 });
 
-test('a server that is busy for long is not waited for', async () => {
+test('a server that stays busy is not awaited', async () => {
   const server = await api((_, response) => response.writeHead(429, { 'retry-after': '3600' }).end('{}'));
   assert.equal((await refusal(server.get('/'))).status, 429);
 });
@@ -104,7 +104,7 @@ test('a key opens only production routes, with only its auth part', async () => 
   assert.deepEqual(seen, { '/v1/runs': `Bearer ${authPart}`, '/api/runs': undefined });
 });
 
-test('items come over as many pages as they take, up to the limit', async () => {
+test('items are read over as many pages as needed, up to the limit', async () => {
   const pages: string[] = [];
   const server = await api((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x');
@@ -119,7 +119,7 @@ test('items come over as many pages as they take, up to the limit', async () => 
   assert.deepEqual(pages, ['q=a+b&limit=200', 'q=a+b&limit=200&cursor=200', 'q=a+b&limit=50&cursor=400']);
 });
 
-test('events arrive as sent, in any pieces, and continue after the last', async () => {
+test('events arrive as sent, in any pieces, and continue after the last one', async () => {
   let after: string | undefined;
   const text =
     ': hello\n\nid: 1\nevent: step\ndata: {"name":\ndata: "ä"}\n\nid: 2\r\ndata:end\r\n\r\nid: 3\ndata: half';

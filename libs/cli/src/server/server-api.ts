@@ -1,4 +1,4 @@
-// A server as the commands use it: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
+// The commands' interface to a server: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
 import type { MethodId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
@@ -30,7 +30,7 @@ export interface ServerApiParts {
   readonly baseUrl: string;
   readonly facts: ServerFacts;
   readonly credentials: Credentials;
-  /** Of a local stack: bare ids of its methods by the names of their files. */
+  /** For a local stack: bare ids of its methods by the names of their files. */
   readonly methodNames?: ReadonlyMap<string, MethodId>;
   /** Ends every request. */
   readonly interrupted: AbortSignal;
@@ -53,7 +53,7 @@ export class ServerApi {
     return credentialFor(path, this.parts.credentials).kind;
   }
 
-  /** The bearer for a path, for a part that speaks to the server by itself, such as a worker. */
+  /** Returns the bearer for a path, for a part that calls the server itself, such as a worker. */
   bearer(path: string): Promise<string | null> {
     return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);
   }
@@ -62,7 +62,7 @@ export class ServerApi {
     return (await this.send<T>('GET', withQuery(path, query))).value;
   }
 
-  /** `idempotent`: a repeat is harmless, as with a request that carries its own key. */
+  /** `idempotent`: a repeat is harmless, as for a request with its own key. */
   async send<T>(
     verb: Verb,
     path: string,
@@ -117,7 +117,7 @@ export class ServerApi {
     return page;
   }
 
-  /** Newest first, at most `limit`, over as many pages as that takes. */
+  /** Newest first, at most `limit`, over as many pages as needed. */
   async *items<T>(path: string, query: Query = {}, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
     let left = limit;
     let cursor: string | null = null;

@@ -42,9 +42,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// The address of a server as a person gives it.
+// A server's address in the form that a person gives.
 
-/** Without a slash at its end. `source` names its origin, such as `--server`. @throws UsageError */
+/** Without a slash at the end. `source` names its origin, such as `--server`. @throws UsageError */
 export function serverAddress(text: string, source: string): string {
   const wrong = (why: string) => new UsageError(`${source} ${why}`, 'such as https://methods.example.com');
   if (!URL.canParse(text)) throw wrong('is no address');
@@ -55,7 +55,7 @@ export function serverAddress(text: string, source: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Addresses of this machine only, where no one listens in. */
+/** Addresses of this machine only, where no one can eavesdrop. */
 export function isLoopback(address: string): boolean {
   const { hostname } = new URL(address);
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);

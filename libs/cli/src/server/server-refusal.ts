@@ -1,4 +1,5 @@
-// A server's refusal, or the reason why no answer came, as an error of the command: a code, a sentence and a hint.
+// Converts a server's refusal, or the reason why no answer came, to an error of the command: a code, a sentence and a
+// hint.
 import { CommandError } from '../errors/command-error.ts';
 
 /** One of several findings, such as a diagnostic or an input that does not fit. */
@@ -35,12 +36,12 @@ export class ServerRefusal extends CommandError {
   }
 }
 
-/** A fault of the server is only found by its request id. */
+/** A fault of the server can only be found by its request id. */
 function requestHint(code: string, requestId: unknown): string | undefined {
   return code === 'internal' && typeof requestId === 'string' ? `its log has more under ${requestId}` : undefined;
 }
 
-// Why no answer came, as a sentence: names that cannot be found, closed ports, certificates, time.
+// Explains in a sentence why no answer came: unknown names, closed ports, certificates, time.
 
 const CERTIFICATE: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',

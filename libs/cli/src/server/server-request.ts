@@ -14,7 +14,7 @@ export interface ServerRequest {
   /** Sent as it is, in place of a body; opened again for each request. */
   readonly content?: () => ReadableStream;
   readonly signal: AbortSignal;
-  /** Of the whole answer; null for one that does not end by itself. */
+  /** For the whole answer; null for one that does not end by itself. */
   readonly timeMs?: number | null;
 }
 
@@ -34,7 +34,7 @@ export async function requestServer(baseUrl: string, path: string, request: Serv
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(content === undefined ? {} : { body: content(), duplex: 'half' }),
       signal: timeMs === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeMs)]),
-      // A credential goes where the user sent it, and a POST that becomes a GET on its way does nothing.
+      // A credential must go only where the user sent it, and a POST that a redirect turns into a GET does nothing.
       redirect: 'manual',
     } as RequestInit);
   } catch (error) {

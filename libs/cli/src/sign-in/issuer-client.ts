@@ -1,4 +1,4 @@
-// The issuer that signs people in to a server, as this command is its client: its endpoints, the audience of its
+// The issuer that signs people in to a server, with this command as its client: its endpoints, the audience of its
 // tokens, and its refusals.
 import type { Configuration, TokenEndpointResponse } from 'openid-client';
 import { CommandError } from '../errors/command-error.ts';
@@ -7,7 +7,7 @@ import { connectionFault } from '../server/server-refusal.ts';
 import type { SignIn } from './sign-in-store.ts';
 
 const TIME_S = 20;
-/** Where an issuer does not say how long an access token holds. */
+/** Used if an issuer does not say how long an access token is valid. */
 const EXPIRES_S = 300;
 
 /** `offline_access` asks for a refresh token; not every issuer knows it. */
@@ -20,8 +20,8 @@ export interface IssuerNames {
 }
 
 /**
- * `audience` is the one a person named, if they did. @throws CommandError `no_issuer` when this server has no sign-in
- * for a command line, `foreign_audience` when it asks for tokens that may be for another one.
+ * `audience`: the one that a person named, if any. @throws CommandError `no_issuer` when this server has no sign-in for
+ * a command line, `foreign_audience` when it asks for tokens that may be for another one.
  */
 export function issuerNames(server: string, facts: ServerFacts, audience: string | undefined): IssuerNames {
   const { issuer, cliClientId, machineAudience } = facts;
@@ -42,7 +42,7 @@ export async function discoverIssuer({
     const message = `the issuer ${issuer} has no address of https, and tokens are sent nowhere else`;
     throw new CommandError('bad_issuer', message, { hint: "the server's operator sets OIDC_ISSUER" });
   }
-  // Signatures of id_tokens are checked, though they come straight from the issuer.
+  // Signatures of id_tokens are checked, although they come directly from the issuer.
   const execute = [client.enableNonRepudiationChecks];
   if (isLoopback(issuer)) execute.push(client.allowInsecureRequests);
   try {
@@ -57,8 +57,8 @@ export function resourceParameter(resource: string | null): Record<string, strin
 }
 
 /**
- * The part of the token endpoint's reply to keep; an issuer that does not rotate sends no new refresh token.
- * @throws CommandError `foreign_audience` when the token is not for the audience that was asked for.
+ * Returns the part of the token endpoint's reply to store; an issuer without rotation sends no new refresh token.
+ * @throws CommandError `foreign_audience` when the token is not for the requested audience.
  */
 export function signInOf(
   reply: TokenEndpointResponse,
@@ -77,12 +77,12 @@ export function signInOf(
   };
 }
 
-// The audience of a token. Many servers can share an issuer, and anyone can run a server that names this issuer and the
-// audience of another one: the token it was sent would open that other server (RFC 8707, 2; RFC 9728, 3.3).
+// The audience of a token. Many servers can share an issuer, and anyone can run a server that names this issuer and
+// another server's audience: the token sent to it would open that other server (RFC 8707, 2; RFC 9728, 3.3).
 
 /**
- * The audience to ask a token for: the one a server names, if it is an address of that server's own, or if the person
- * names it too. A server of this machine may name any address of this machine.
+ * Returns the audience to request a token for: the one a server names, if it is an address of that server, or if the
+ * person names it too. A server of this machine may name any address of this machine.
  * @throws CommandError `no_issuer`, `foreign_audience`
  */
 export function serverAudience(server: string, told: string | null, named: string | undefined): string {
@@ -96,15 +96,14 @@ export function serverAudience(server: string, told: string | null, named: strin
     if (sameServer || (isLoopback(told) && isLoopback(server))) return told;
   }
   const message = `${server} asks for tokens for ${told}, which is no address of its own and may be another server`;
-  // The audience stays out of the command to copy: it is the server's text, in a person's shell.
+  // The audience is not part of the command to copy: it is the server's text, in a person's shell.
   const hint = 'if its operator says that you can trust it:  methods login --audience  followed by that audience';
   throw new CommandError('foreign_audience', message, { hint });
 }
 
 /**
- * An issuer may ignore the requested audience and give a token for a server of its own choice, which must not reach
- * this one. The servers of methods take only JWTs, so the token can be inspected. @throws CommandError
- * `foreign_audience`
+ * An issuer may ignore the requested audience and issue a token for another server, which must not reach this one. The
+ * servers of methods accept only JWTs, so the token can be inspected. @throws CommandError `foreign_audience`
  */
 export function checkTokenAudience(accessToken: string, audience: string): void {
   const { aud } = claimsOf(accessToken);
@@ -121,7 +120,7 @@ function claimsOf(token: string): { readonly aud?: unknown } {
   }
 }
 
-// Why an issuer refused a sign-in, as a sentence. Of its answer only the error code is repeated.
+// Explains in a sentence why an issuer refused a sign-in. Only the error code of its answer is repeated.
 
 const WORDS: Readonly<Record<string, readonly [message: string, hint?: string]>> = {
   access_denied: ['the sign-in was refused', 'sign in again and allow it'],
@@ -150,7 +149,7 @@ export function issuerFault(issuer: string, error: unknown): CommandError {
   return new CommandError('bad_issuer', message, { hint, cause: error });
 }
 
-/** `error` of RFC 6749, as the library hands it on; only its fixed form, and never a description. */
+/** `error` of RFC 6749, as the library reports it; only in its fixed form, never a description. */
 export function oauthError(error: unknown): string | null {
   if (!(error instanceof Error) || !('error' in error) || typeof error.error !== 'string') return null;
   return /^[a-z_]{1,60}$/.test(error.error) ? error.error : null;

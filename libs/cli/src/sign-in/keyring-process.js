@@ -1,7 +1,7 @@
-// One thing done in the system's keyring, in a process of its own: its library waits for the session's bus in the thread
-// it is called in, and a bus that never answers would hold the whole command, deaf to Ctrl-C. What to do comes as JSON on
-// stdin; `open` is said when the keyring is there, then the outcome, each as one line of JSON. It ends with 1 where there is
-// no keyring, or it does not take what it is given.
+// Does one operation in the system's keyring, in a separate process: its library waits for the session's bus in the
+// calling thread, and a bus that never answers would block the whole command, even for Ctrl-C. The operation comes as
+// JSON on stdin; `open` is printed when the keyring is available, then the outcome, each as one line of JSON. It exits
+// with 1 if there is no keyring, or if it rejects the data.
 import { AsyncEntry } from '@napi-rs/keyring';
 
 const SERVICE = 'methods';
@@ -10,7 +10,7 @@ let given = '';
 for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk;
 const { action, account, text } = JSON.parse(given);
 try {
-  // The kernel's keyring would do too, but forgets everything when the machine starts again.
+  // The kernel's keyring would also work, but is emptied when the machine restarts.
   const entry = new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
   say('open');
   if (action === 'read') say((await entry.getPassword()) ?? null);

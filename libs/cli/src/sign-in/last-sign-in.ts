@@ -1,4 +1,4 @@
-// Remembers the servers of sign-ins, and the last one: the next command uses it too. No secret.
+// Stores the servers of sign-ins, and the last one, which the next command uses too. It holds no secret.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/write-whole.ts';
@@ -9,7 +9,7 @@ export interface KnownSignIn {
 }
 
 interface Memory {
-  /** null: signed out of it since. */
+  /** null: signed out since. */
   readonly last: KnownSignIn | null;
   /** Newest first. */
   readonly known: readonly KnownSignIn[];
@@ -34,14 +34,14 @@ export async function rememberSignIn(stateDir: string, { server, issuer }: Known
   await remember(stateDir, { last, known: [last, ...others].slice(0, KNOWN_MAX) });
 }
 
-/** For signing out: the next command does not choose this server by it. */
+/** For signing out: the next command does not choose this server because of it. */
 export async function rememberIssuer(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
   const { last, known } = await remembered(stateDir);
   const others = known.filter((each) => each.server !== server || each.issuer !== issuer);
   await remember(stateDir, { last, known: [{ server, issuer }, ...others].slice(0, KNOWN_MAX) });
 }
 
-/** Signed out of the last server, no other replaces it: a command must not change its server by itself. */
+/** After signing out of the last server, no other one replaces it: a command must not change its server by itself. */
 export async function forgetSignIns(stateDir: string, server: string): Promise<void> {
   const { last, known } = await remembered(stateDir);
   await remember(stateDir, {

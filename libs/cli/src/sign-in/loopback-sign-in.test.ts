@@ -10,7 +10,7 @@ import { loopbackSignIn } from './loopback-sign-in.ts';
 
 const TIME_MAX_MS = 60_000;
 
-test('an issuer that names a program of this machine for its page opens nothing', async () => {
+test('an issuer that names a local program as its page opens nothing', async () => {
   const server = createServer((_, response) => {
     const endpoints = { authorization_endpoint: 'file:///bin/sh', token_endpoint: `${issuer}/token` };
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer, ...endpoints }));

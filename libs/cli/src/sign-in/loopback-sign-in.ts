@@ -25,7 +25,7 @@ export async function loopbackSignIn(
       scope: SCOPE,
       code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
-      // Without asking its user an issuer gives no refresh token (OpenID Connect Core, 11).
+      // Without prompting its user an issuer issues no refresh token (OpenID Connect Core, 11).
       prompt: 'consent',
       state,
       nonce,
@@ -55,7 +55,7 @@ export async function loopbackSignIn(
   }
 }
 
-/** The library takes only addresses of the web: what is opened here must not be a program of this machine. */
+/** The library accepts only web addresses, so that nothing opens a program of this machine. */
 function authorizationAddress(
   client: typeof import('openid-client'),
   configuration: Configuration,
@@ -69,7 +69,7 @@ function authorizationAddress(
   }
 }
 
-/** The address is printed too, so a browser that does not open is no error. */
+/** The address is also printed, so a browser that does not open is no error. */
 function openBrowser(url: string, env: ReadonlyMap<string, string>): void {
   const [command, ...args] = browserCommand(url);
   const child = spawn(command, args, { stdio: 'ignore', detached: true, env: Object.fromEntries(env) });
@@ -82,7 +82,7 @@ function browserCommand(url: string): [string, ...string[]] {
     case 'darwin':
       return ['open', url];
     case 'win32':
-      // `start` of the shell would read the ampersands of the address.
+      // The shell's `start` would interpret the ampersands of the address.
       return ['rundll32', 'url.dll,FileProtocolHandler', url];
     default:
       return ['xdg-open', url];
@@ -92,13 +92,13 @@ function browserCommand(url: string): [string, ...string[]] {
 const PATH = '/callback';
 const WAIT_MS = 600_000;
 
-/** Waits on a loopback address for the browser that comes back from the issuer (RFC 8252, 7.3). */
+/** Waits on a loopback address for the browser that returns from the issuer (RFC 8252, 7.3). */
 interface LoopbackListener {
   /** `http://127.0.0.1:<port>/callback`. */
   readonly redirectUri: string;
   /**
-   * The address the browser came back to with this `state`; others are sent away. Settle `shown` to show its person how
-   * it ended. @throws CommandError `sign_in_timeout` after 10 minutes; the signal's reason.
+   * Returns the address with this `state` to which the browser came back; others are rejected. Settle `shown` to show
+   * the person the outcome. @throws CommandError `sign_in_timeout` after 10 minutes; the signal's reason.
    */
   untilBack(state: string, signal: AbortSignal): Promise<CameBack>;
   close(): void;

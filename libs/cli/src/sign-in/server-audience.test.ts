@@ -39,7 +39,7 @@ test('a server that names no audience has no sign-in', () => {
   assert.throws(() => serverAudience(SERVER, null, undefined), { code: 'no_issuer' });
 });
 
-test('a token is taken only when it is for the audience that was asked for', () => {
+test('a token is accepted only if it is for the requested audience', () => {
   const audience = 'https://methods.example/api';
   const token = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
   for (const aud of [audience, ['https://issuer.example/userinfo', audience]])

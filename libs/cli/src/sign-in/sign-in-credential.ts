@@ -1,4 +1,4 @@
-// A kept sign-in as the credential of requests: renewed before it ends, once for all processes of its user.
+// Uses a stored sign-in as the credential of requests: renewed before it expires, once for all processes of its user.
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
@@ -6,7 +6,7 @@ import type { Credential } from '../server/credential.ts';
 import { discoverIssuer, issuerFault, oauthError, resourceParameter, signInOf } from './issuer-client.ts';
 import { type SignIn, type SignInPurpose, SignInStore } from './sign-in-store.ts';
 
-/** Tokens are renewed this long before they expire: a request and two clocks have to fit in. */
+/** Tokens are renewed this long before they expire, to allow for a request and the difference of two clocks. */
 const EARLY_MS = 60_000;
 
 /** null: there is no sign-in to this server by this issuer. */
@@ -31,7 +31,7 @@ export async function signInCredential(
       const { accessToken, expiresAtMs } = kept ?? current;
       return expiresAtMs - Date.now() > EARLY_MS ? accessToken : renewed(signal);
     },
-    // The server may know better than the clock: the issuer has other keys, or this clock is wrong.
+    // The server may know better than the clock: the issuer has changed its keys, or this clock is wrong.
     async renew(signal) {
       const used = (kept ?? current).accessToken;
       return (kept ?? current).refreshToken !== null && (await renewed(signal)) !== used;
@@ -40,8 +40,8 @@ export async function signInCredential(
 }
 
 /**
- * A refresh token is good for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
- * lock, after checking whether another one has done it meanwhile, and stores the reply before it is used.
+ * A refresh token is valid for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
+ * lock, after checking whether another one has done so, and stores the reply before using it.
  */
 async function renew(store: SignInStore, used: SignIn, signal: AbortSignal, over: CommandError): Promise<SignIn> {
   const { issuer, server } = used;

@@ -107,7 +107,7 @@ test('a wait for a lock can be interrupted, and a failure releases the lock', as
   assert.equal(await withFileLock(path, never, async () => 'free'), 'free');
 });
 
-test('the sign-in for agents is kept beside the one for commands, and is removed by itself', async () => {
+test('the sign-in for agents is stored beside the one for commands, and is removed separately', async () => {
   const commands = new SignInStore({ stateDir, keyring: false });
   const agents = new SignInStore({ stateDir, keyring: false }, 'agents');
   const server = 'https://two-purposes.example.com';

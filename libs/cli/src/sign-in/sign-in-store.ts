@@ -1,5 +1,5 @@
-// Keeps sign-ins: in the system's keyring, or where there is none in a file that only its owner can read. Tokens leave
-// it only for the requests they are made for.
+// Stores sign-ins: in the system's keyring, or without one in a file that only its owner can read. Tokens are used only
+// for the requests they are made for.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,18 +16,18 @@ export interface SignIn {
   readonly server: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** The audience its access tokens are for; null: the issuer's own choice. */
+  /** The audience of its access tokens; null: the issuer's own choice. */
   readonly resource: string | null;
   readonly accessToken: string;
-  /** null: the issuer gave none, and the sign-in ends with the access token. */
+  /** null: the issuer issued none, and the sign-in ends with the access token. */
   readonly refreshToken: string | null;
   /** Unix time in ms. */
   readonly expiresAtMs: number;
 }
 
 /**
- * What its tokens are for: the commands' own requests, or the MCP audience, which agents use. Each is a sign-in of its
- * own: a refresh token that is used for an audience it was not granted for is ended by the issuer.
+ * The purpose of its tokens: the commands' own requests, or the MCP audience, which agents use. Each is a separate
+ * sign-in: the issuer ends a refresh token that is used for an audience it was not granted for.
  */
 export type SignInPurpose = 'commands' | 'agents';
 
@@ -40,7 +40,7 @@ export class SignInStore {
     private readonly openKeyring: (account: string) => KeyringEntry = keyringEntry,
   ) {}
 
-  /** null: there is no sign-in there, or it can no longer be read. */
+  /** null: there is no sign-in, or it can no longer be read. */
   async read(issuer: string, server: string): Promise<SignIn | null> {
     const inKeyring = await this.keyring(issuer, server)?.read();
     const text = inKeyring ?? (await readFile(this.file(issuer, server), 'utf8').catch(() => null));
@@ -64,7 +64,7 @@ export class SignInStore {
       const message = `the sign-in cannot be kept under ${this.config.stateDir}`;
       throw new CommandError('store_unusable', message, { hint, cause: error });
     }
-    // The place that is read first must not hold the older one.
+    // The place that is read first must not keep the older one.
     await keyring?.remove();
     return 'file';
   }
@@ -74,7 +74,7 @@ export class SignInStore {
     await rm(this.file(issuer, server), { force: true });
   }
 
-  /** Held while a sign-in is renewed, in any place. */
+  /** Held while a sign-in is renewed, in either place. */
   lockFile(issuer: string, server: string): string {
     return `${this.file(issuer, server)}.lock`;
   }
@@ -107,19 +107,19 @@ function signInOf(text: string): SignIn | null {
 const PROCESS = fileURLToPath(new URL('./keyring-process.js', import.meta.url));
 /** A bus without a keyring behind it never answers. */
 const OPEN_MS = 5_000;
-/** A locked keyring asks its user; one that never answers counts as missing. */
+/** A locked keyring prompts its user; one that never answers counts as missing. */
 const ANSWER_MS = 60_000;
 
 /** The keyring of the system, where it has one: macOS, Windows, and a Linux desktop with a secret service. */
 interface KeyringEntry {
   /** null: nothing is kept there. */
   read(): Promise<string | null>;
-  /** False: it does not take it, for example because it is too long. */
+  /** Returns false if the keyring rejects it, for example because it is too long. */
   write(text: string): Promise<boolean>;
   remove(): Promise<void>;
 }
 
-/** Of this process: one that did not answer is not awaited again. */
+/** For this process: a keyring that did not answer is not awaited again. */
 let silent = false;
 
 /** An error of the keyring counts as no keyring: the file is used. */
@@ -142,11 +142,11 @@ interface Work {
   readonly text?: string;
 }
 
-/** The outcome; undefined: none. */
+/** Returns the outcome; undefined: there is none. */
 async function done(work: Work): Promise<unknown> {
   if (silent) return undefined;
   const child = spawn(process.execPath, [PROCESS], { stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
-  // A process that waits for the bus only ends this way.
+  // The only way to end a process that waits for the bus.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   let timer = setTimeout(tooLate, OPEN_MS);

@@ -1,5 +1,5 @@
-// The lines of a file of inputs, one JSON object each, with the key that makes a line start one run however often the
-// command is repeated.
+// Reads the lines of a file of inputs, one JSON object each, with a key that makes a line start one run for any number
+// of repeats.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/j
 import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
-/** A server takes far less. */
+/** A server accepts far less. */
 const LINE_BYTES_MAX = 1024 * 1024;
 const LINE_END = 0x0a;
 
@@ -16,11 +16,11 @@ export type InputLine =
   | { readonly ok: true; readonly line: number; readonly inputs: JsonObject; readonly bytes: number }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Empty lines are passed over. `-` is standard input. @throws CommandError `not_found` */
+/** Empty lines are skipped. `-` means standard input. @throws CommandError `not_found` */
 export async function* inputLines(
   file: string,
   cwd: string,
-  // Not /dev/stdin, which cannot be opened where it is a socket, as in a process that Node started.
+  // Not /dev/stdin, which cannot be opened if it is a socket, as in a process that Node started.
   stdin: AsyncIterable<Buffer> = process.stdin,
 ): AsyncGenerator<InputLine> {
   let line = 0;
@@ -74,8 +74,8 @@ async function* textLines(stream: AsyncIterable<Buffer>, file: string): AsyncGen
 }
 
 /**
- * Keys by what a line asks for, not by where it is in the file: a repeated command starts nothing twice, also after lines
- * were added or taken out. Equal lines are as many runs.
+ * Derives keys from the content of a line, not from its place in the file: a repeated command starts nothing twice,
+ * even after lines were added or removed. Equal lines are separate runs.
  */
 export class LineKeys {
   private readonly seen = new Map<string, number>();

@@ -39,7 +39,7 @@ beforeEach(async () => {
   await writeFile(file.path, Buffer.alloc(BYTES, 'x'));
 });
 
-test('a file is sent as it is, with its name, type and size', async () => {
+test('a file is sent unchanged, with its name, type and size', async () => {
   let bytes = 0;
   answer = async (request, response) => {
     for await (const part of request) bytes += (part as Buffer).length;

@@ -40,14 +40,14 @@ export async function sendFile(api: ServerApi, file: GivenFile): Promise<JsonObj
       ),
     ) as ReadableStream;
   const { value } = await api.sendContent<{ file_id: string }>(FILES, open, headers).catch((error: unknown) => {
-    // The connection breaks over it, and would be blamed.
+    // The connection breaks because of it, and would otherwise be blamed.
     throw fault ?? error;
   });
   if (typeof value.file_id === 'string') return { file_id: value.file_id };
   throw new CommandError('bad_reply', `the server at ${api.baseUrl} gives no id for the file`);
 }
 
-/** As many bytes as were announced. */
+/** Yields exactly as many bytes as announced. */
 async function* contentOf({ path, name, bytes }: GivenFile, failed: (error: unknown) => void): AsyncGenerator<Buffer> {
   try {
     let read = 0;

@@ -81,7 +81,7 @@ async function linesOf(text: string): Promise<InputLine[]> {
   return lines;
 }
 
-test('each line is the inputs of a run; what is no object is named by its line, and empty lines are passed over', async () => {
+test('each line is the inputs of a run; a line that is not an object is reported by its number, and empty lines are skipped', async () => {
   const long = JSON.stringify({ x: 'x'.repeat(1_100_000) });
   const lines = await linesOf(`{"n":1}\r\n\n[2]\n{"n":\n${long}\n {"n":6}`);
   deepEqual(
@@ -99,7 +99,7 @@ test('each line is the inputs of a run; what is no object is named by its line, 
   }, /cannot read none: there is no such file/);
 });
 
-test('a key is that of the same inputs in every command, wherever the line is; equal lines have keys of their own', () => {
+test('a key is the same for the same inputs in every command, at any line; equal lines have separate keys', () => {
   const keys = (name: string, inputs: readonly { n: number; m: number }[]) => {
     const made = new LineKeys(name, 'wf_a', 'published');
     return inputs.map((each) => made.keyOf(each));
@@ -131,7 +131,7 @@ test('a thousand lines are one request; ids are printed in their order, and refu
   equal(told.json.length, 1_200);
 });
 
-test('what a busy server did not take is sent again, and nothing else', async () => {
+test('starts that a busy server did not accept are sent again, and nothing else', async () => {
   let tries = 0;
   outcome = ({ inputs: { n } }) =>
     n === 2 && tries++ < 2
@@ -157,7 +157,7 @@ test('a command whose reply was lost says that it may be repeated', async () => 
   });
 });
 
-test('standard input is read as a file is, in pieces of any size', async () => {
+test('standard input is read like a file, in pieces of any size', async () => {
   equal(await start('{"n":1}\n{"n":2}\n{"n":', '', '-'), 1);
   deepEqual(
     asked.flat().map(({ inputs }) => inputs.n),
@@ -173,7 +173,7 @@ test('standard input is read as a file is, in pieces of any size', async () => {
   );
 });
 
-test('standard input is read where it cannot be opened by its name', async () => {
+test('standard input is read even if it cannot be opened by name', async () => {
   const text = (code: string) => `import { ${code} } from '${new URL('./input-lines.ts', import.meta.url)}';`;
   const child = spawn(
     process.execPath,

@@ -10,7 +10,7 @@ import { plainText } from '../terminal/plain-text.ts';
 import { countOf } from '../terminal/words.ts';
 import { type InputLine, inputLines, LineKeys } from './input-lines.ts';
 
-/** As many as a server takes at once, with room for the names around the inputs. */
+/** As many as a server accepts at once, with room for the names around the inputs. */
 const RUNS_MAX = 1_000;
 const BYTES_MAX = 3 * 1024 * 1024;
 const BYTES_AROUND = 300;
@@ -70,7 +70,7 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
   return told.end();
 }
 
-/** What a busy server did not take is sent again. */
+/** Sends the starts that a busy server did not accept again. */
 async function startAll(api: ServerApi, starts: readonly Start[], told: ToldRuns): Promise<void> {
   const outcomes = new Map<Start, Outcome>();
   let left = starts;
@@ -107,7 +107,7 @@ async function sent(api: ServerApi, starts: readonly Start[]): Promise<readonly 
   throw new CommandError('bad_reply', `${api.baseUrl} did not answer each of the starts`);
 }
 
-/** What became of each line: the id of its run on stdout, what is wrong with it on stderr. */
+/** Reports each line: the id of its run on stdout, or its error on stderr. */
 class ToldRuns {
   private started = 0;
   private repeated = 0;

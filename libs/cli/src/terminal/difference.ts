@@ -1,11 +1,10 @@
-// The difference of two texts in the unified format, as `diff -u` and `patch` have it, plain or coloured for a
-// terminal.
+// The difference of two texts in the unified format, like `diff -u` and `patch`, plain or coloured for a terminal.
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import type { Output, Paint } from './output.ts';
 import { plainText } from './plain-text.ts';
 
 const CONTEXT_LINES = 3;
-/** Time and memory grow with its square. Texts that differ more are shown as one block that replaces another. */
+/** Time and memory grow with its square. Texts that differ more are shown as one replaced block. */
 const EDITS_MAX = 2_000;
 const NO_LINE_FEED = '\\ No newline at end of file';
 
@@ -25,7 +24,7 @@ function hunkText({ oldStart, oldLines, newStart, newLines, lines }: Hunk): stri
   return `@@ -${placeOf(oldStart, oldLines)} +${placeOf(newStart, newLines)} @@\n${lines.join('\n')}\n`;
 }
 
-/** Where nothing is shown the place is the line before it, as in POSIX `diff -u`. */
+/** An empty block is placed at the line before it, as in POSIX `diff -u`. */
 function placeOf(start: number, lines: number): string {
   if (lines === 0) return `${start - 1},0`;
   return lines === 1 ? `${start}` : `${start},${lines}`;
@@ -37,7 +36,7 @@ function replacement(before: string, after: string): Hunk {
   return { oldStart: 1, oldLines: old.length, newStart: 1, newLines: fresh.length, lines };
 }
 
-/** With their line feeds: a last line without one is another line. */
+/** Includes line feeds: a last line without one differs from the same line with one. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

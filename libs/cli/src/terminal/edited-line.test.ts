@@ -23,7 +23,7 @@ test('keys change the line where the cursor is', () => {
   equal(line.text, '');
 });
 
-test('what readers take for one character is removed as one', () => {
+test('what readers see as one character is removed as one', () => {
   const line = lineOf('e\u0301進👩‍👧');
   line.press(undefined, { name: 'backspace' });
   line.press(undefined, { name: 'backspace' });

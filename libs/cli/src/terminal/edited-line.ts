@@ -1,4 +1,4 @@
-// A line of text under editing: the effect of each key, and the part of it that fits on the terminal.
+// A line of text being edited: the effect of each key, and the part that fits on the terminal.
 import { cellsOf } from '@methods/method/report/terminal-text';
 import { cutToWidth, plainText } from './plain-text.ts';
 
@@ -32,7 +32,7 @@ export class EditedLine {
     this.at = this.characters.length;
   }
 
-  /** False: the key does not edit the line. `typed` is the character, where the key is one. */
+  /** Returns false if the key does not edit the line. `typed`: the character, if the key is one. */
   press(typed: string | undefined, { name = '', ctrl = false, meta = false }: Key): boolean {
     if (ctrl) return this.control(name);
     switch (name) {
@@ -60,7 +60,7 @@ export class EditedLine {
     return true;
   }
 
-  /** As much of the line around the cursor as fits, with nothing in it that acts on a terminal. */
+  /** Returns as much of the line around the cursor as fits, with nothing in it that acts on a terminal. */
   window(columns: number): LineWindow {
     const before = this.characters.slice(0, this.at);
     let width = widthOf(before);
@@ -100,7 +100,7 @@ export class EditedLine {
   private insert(typed: string): void {
     const before = this.characters.slice(0, this.at).join('') + typed;
     const behind = this.characters.slice(this.at).join('');
-    // Joined again: an accent typed behind its letter is one character with it.
+    // Joined again: an accent typed after its letter forms one character with it.
     const head = cellsOf(before).map((cell) => cell.text);
     this.characters = [...head, ...cellsOf(behind).map((cell) => cell.text)];
     this.at = head.length;

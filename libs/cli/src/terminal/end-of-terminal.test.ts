@@ -45,7 +45,7 @@ for (const [file, shown] of [
     onTerminal(['run', file], async (terminal) => {
       await terminal.shows(shown);
       terminal.vanish();
-      // Not a crash, and not forever.
+      // It must neither crash nor run forever.
       assert.equal(await terminal.signalled, constants.signals.SIGHUP);
       const [runId = ''] = (await folder.runs()).slice(-1);
       assert.match(await folder.read(`.methods/runs/${runId}/run.json`), /"status": ?"(running|waiting)"/);

@@ -1,4 +1,4 @@
-// The lines at the foot of a live view: drawn over again and again while lines are printed above them.
+// The lines at the foot of a live view: redrawn while lines are printed above them.
 import type { Output } from './output.ts';
 import { cutToWidth } from './plain-text.ts';
 
@@ -6,7 +6,7 @@ const REDRAW_MS = 120;
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CLEAR_BELOW = '\r\u001b[J';
-// A line cut for the columns of a moment ago must not wrap where the terminal was made narrower meanwhile.
+// A line cut for the former width must not wrap if the terminal was made narrower meanwhile.
 const WRAP_OFF = '\u001b[?7l';
 const WRAP_ON = '\u001b[?7h';
 
@@ -15,7 +15,7 @@ export class LiveFoot {
   private readonly again = () => this.redraw();
   private readonly shown = () => this.output.draw(SHOW_CURSOR);
 
-  /** `lines`: as they are now, without colour codes across the cut; asked for at every redraw. */
+  /** `lines`: the present ones, requested at every redraw, without colour codes across the cut. */
   constructor(
     private readonly output: Output,
     private readonly lines: () => readonly string[],
@@ -44,7 +44,7 @@ export class LiveFoot {
     this.redraw();
   }
 
-  /** Takes the foot away: something else is printed now, or nothing any more. */
+  /** Removes the foot: other text is printed now, or nothing more. */
   rest(): void {
     if (this.timer === null) return;
     clearInterval(this.timer);
@@ -55,8 +55,8 @@ export class LiveFoot {
   }
 
   /**
-   * The cursor rests before the first character of the foot: a terminal that wraps its lines again when it is resized
-   * takes the cursor along, so that clearing what is below it clears the whole foot, however many rows it has now.
+   * The cursor rests before the first character of the foot: a terminal that rewraps its lines when it is resized moves
+   * the cursor along, so that clearing everything below it clears the whole foot, at any number of rows.
    */
   redraw(): void {
     if (this.timer === null) return;
@@ -71,7 +71,7 @@ export class LiveFoot {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 const FRAME_MS = 120;
 
-/** Only by the time, so that several views turn together. `nowMs` of any clock that grows. */
+/** Depends only on the time, so that several views turn together. `nowMs`: from any clock that increases. */
 export function spinner(nowMs: number): string {
   return FRAMES[Math.floor(nowMs / FRAME_MS) % FRAMES.length] ?? FRAMES[0];
 }

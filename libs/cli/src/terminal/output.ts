@@ -1,4 +1,4 @@
-// Everything a command prints goes through here: text for people, the one JSON document, and errors.
+// Everything that a command prints passes through here: text for people, the single JSON document, and errors.
 import { styleText } from 'node:util';
 import type { CommandError } from '../errors/command-error.ts';
 import { colouredText, plainText } from './plain-text.ts';
@@ -21,18 +21,18 @@ export class Output {
     return this.options.json;
   }
 
-  /** Lines may be drawn over: people look at them as they come. */
+  /** Reports whether lines may be redrawn: people watch them. */
   get live(): boolean {
     return this.options.stdout.isTTY === true && !this.options.json && !this.options.quiet && this.options.color;
   }
 
-  /** A person can be asked. */
+  /** Reports whether a person can be asked. */
   get interactive(): boolean {
     const { stdin, stdout, json } = this.options;
     return stdin.isTTY === true && stdout.isTTY === true && !json;
   }
 
-  /** Columns of the terminal; one without a size, as on a serial line, says 0. */
+  /** Returns the columns of the terminal; one without a size, as on a serial line, reports 0. */
   get columns(): number {
     return this.options.stdout.columns || 80;
   }
@@ -71,12 +71,12 @@ export class Output {
     if (this.live) this.options.stdout.write(text);
   }
 
-  /** Advice that spoils neither the result nor the document. */
+  /** Prints advice that spoils neither the result nor the document. */
   note(text: string): void {
     if (!this.options.json && !this.options.quiet) this.complain(`${text}\n`);
   }
 
-  /** A request to the person before the command can continue: printed in every mode, and never on stdout. */
+  /** Prints a request to the person before the command can continue: in every mode, and never on stdout. */
   instruction(text: string): void {
     this.complain(`${text}\n`);
   }

@@ -1,4 +1,4 @@
-// Text that others wrote, made fit for a terminal: a log or a question must not move the cursor or change the title.
+// Makes text that others wrote safe for a terminal: a log or a question must not move the cursor or change the title.
 import { cellsOf, plainLine } from '@methods/method/report/terminal-text';
 
 // Colours and titles, of which only the letters would be left over. https://ecma-international.org ECMA-48, 5.4 and 5.6.
@@ -25,7 +25,7 @@ export function cutToWidth(line: string, columns: number): string {
   return fitting;
 }
 
-/** Lines stay lines; escape sequences go; every other character that acts on a terminal is replaced. */
+/** Lines stay lines; escape sequences are removed; every other character that acts on a terminal is replaced. */
 export function plainText(text: string): string {
   return text
     .replace(SEQUENCES, '')

@@ -1,4 +1,4 @@
-// Asks for one line on the terminal. The line's fault, or its form, is shown below it at every key.
+// Asks for one line on the terminal. Its fault, or its expected form, is shown below it at every key.
 import { emitKeypressEvents } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { EditedLine, type Key } from './edited-line.ts';
@@ -11,7 +11,7 @@ const WRAP_ON = '\u001b[?7h';
 
 export interface Hint {
   readonly text: string;
-  /** The line cannot stay as it is. */
+  /** The line cannot be accepted as it is. */
   readonly wrong: boolean;
 }
 
@@ -20,11 +20,11 @@ interface PromptOptions {
   readonly mark: string;
   /** Without colours and escape sequences. */
   readonly hint: (line: string) => Hint;
-  /** To go through with the arrow keys. */
+  /** Choices for the arrow keys. */
   readonly choices?: readonly string[];
 }
 
-/** The terminal in the mode that reports every key at once, while a form is asked. */
+/** Puts the terminal into the mode that reports every key at once, while a form is asked. */
 export class Prompter {
   private readonly pressed: { readonly typed: string | undefined; readonly key: Key }[] = [];
   private listener: (() => void) | null = null;
@@ -33,7 +33,7 @@ export class Prompter {
     this.listener?.();
   };
   private ended = false;
-  /** Nothing is typed any more; the terminal itself may have gone. */
+  /** No more keys arrive; the terminal itself may be gone. */
   private readonly onEnd = () => {
     this.ended = true;
     this.listener?.();
@@ -53,7 +53,7 @@ export class Prompter {
     stdin.resume();
   }
 
-  /** Another program has the terminal, or there is no further question. Keys typed ahead are kept. */
+  /** Called when another program gets the terminal, or there are no further questions. Keys typed ahead are kept. */
   close(): void {
     const { stdin } = this.output.streams;
     stdin.off('keypress', this.onKey);
@@ -63,7 +63,7 @@ export class Prompter {
     stdin.pause();
   }
 
-  /** The line once Enter is pressed on one that is not wrong; null: there is no answer, or `signal` was aborted. */
+  /** Returns the line once Enter is pressed on a valid one; null: there is no answer, or `signal` was aborted. */
   async ask(options: PromptOptions, signal: AbortSignal): Promise<string | null> {
     const line = new EditedLine();
     const { stdout } = this.output.streams;
@@ -78,7 +78,7 @@ export class Prompter {
         if (key.name === 'return' || key.name === 'enter') {
           if (!options.hint(line.text).wrong) return this.leave(line, options, line.text);
         } else if (key.ctrl && key.name === 'c') {
-          // In this mode Ctrl-C arrives as a key, and must act as it does elsewhere.
+          // In this mode Ctrl-C arrives as a key, and must have its usual effect.
           process.kill(process.pid, 'SIGINT');
         } else if (key.name === 'up' || key.name === 'down') {
           line.text = neighbour(options.choices ?? [], line.text, key.name === 'up' ? -1 : 1);
@@ -97,7 +97,7 @@ export class Prompter {
         this.listener = resolve;
         signal.addEventListener('abort', this.onAbort, { once: true });
       });
-      // There is one for every key, and Node warns of more than ten.
+      // There is one for every key, and Node warns about more than ten.
       signal.removeEventListener('abort', this.onAbort);
       this.listener = null;
     }
@@ -117,7 +117,7 @@ export class Prompter {
     this.write(`${CLEAR_BELOW}${WRAP_OFF}${output.paint('cyan', mark)}${window.text}\r\n${below}${back}${WRAP_ON}`);
   }
 
-  /** The typed text stays, the hint goes. */
+  /** Keeps the typed text and removes the hint. */
   private leave(line: EditedLine, { mark }: PromptOptions, text: string | null): string | null {
     const shown = line.window(this.output.columns - mark.length - 1).text;
     this.write(`${CLEAR_BELOW}${this.output.paint('cyan', mark)}${shown}\r\n`);
@@ -133,7 +133,7 @@ function isEnd({ ctrl, name }: Key, line: EditedLine): boolean {
   return ctrl === true && name === 'd' && line.text === '';
 }
 
-/** The choice before or behind the line's, round about. */
+/** Returns the choice before or after the line's one, cyclically. */
 function neighbour(choices: readonly string[], text: string, step: 1 | -1): string {
   if (choices.length === 0) return text;
   const at = choices.indexOf(text);
@@ -143,10 +143,10 @@ function neighbour(choices: readonly string[], text: string, step: 1 | -1): stri
 
 // Asks for one plain line on the terminal, for a question without a form.
 
-/** Without the spaces around it; null: the input ended. @throws the signal's reason */
+/** Without surrounding spaces; null: the input ended. @throws the signal's reason */
 export async function askLine(question: string, output: Output, signal: AbortSignal): Promise<string | null> {
   const lines = createInterface({ input: output.streams.stdin, output: output.streams.stdout });
-  // In this mode Ctrl-C arrives as a key, and must act as it does elsewhere.
+  // In this mode Ctrl-C arrives as a key, and must have its usual effect.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   // The question itself waits indefinitely if the input ends.
   const ended = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));

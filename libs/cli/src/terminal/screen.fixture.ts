@@ -1,9 +1,9 @@
-// The screen of a terminal after the text written to it, for tests: as much of a terminal as the commands use. Wrapped
-// lines are wrapped again when it is resized, as most terminals do.
+// The screen of a terminal after the text written to it, for tests: the subset of a terminal that the commands use.
+// Wrapped lines are rewrapped when it is resized, as in most terminals.
 import { cellsOf } from '@methods/method/report/terminal-text';
 
 interface Row {
-  /** One entry a column; '' behind a wide character. */
+  /** One entry for each column; '' after a wide character. */
   cells: string[];
   /** The line continues in the next row. */
   wrapped: boolean;
@@ -27,7 +27,7 @@ export class Screen {
     private readonly height: number,
   ) {}
 
-  /** Everything that was ever printed and not taken away, with what has scrolled out. */
+  /** Everything printed and not removed, including what has scrolled out. */
   get lines(): string[] {
     const lines = this.rowsAll.map(({ cells }) =>
       Array.from(cells, (cell) => cell ?? ' ')

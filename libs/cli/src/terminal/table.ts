@@ -6,8 +6,8 @@ import { cutToWidth, plainText } from './plain-text.ts';
 const GAP = '  ';
 
 /**
- * Lines without their ends, the first of them the titles; none where there are no rows. Cells are made fit for a
- * terminal; the last column is cut where the line is longer than `columns`, undefined: never.
+ * Returns lines without their ends, the first of them the titles; none without rows. Cells are made safe for a
+ * terminal; the last column is cut if the line is longer than `columns`, undefined: never.
  */
 export function table(
   titles: readonly string[],

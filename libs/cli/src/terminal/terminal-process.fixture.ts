@@ -1,4 +1,4 @@
-// A command on a terminal of its own, for tests: its screen, and keys for it.
+// A command on its own terminal, for tests: its screen, and keys for it.
 import { type IPty, spawn } from '@lydell/node-pty';
 import { Screen } from './screen.fixture.ts';
 
@@ -55,7 +55,7 @@ export class TerminalProcess {
     this.pty.resize(columns, 24);
   }
 
-  /** Resolves when the screen is as wanted; rejects with what it shows. */
+  /** Resolves when the screen matches; rejects with its content. */
   async until(what: string, isSo: (screen: Screen) => boolean, withinMs = WITHIN_MS): Promise<void> {
     const endMs = performance.now() + withinMs;
     for (;;) {
@@ -76,7 +76,7 @@ export class TerminalProcess {
     return this.until(`it shows ${JSON.stringify(text)}`, (screen) => screen.text.includes(text));
   }
 
-  /** Its window is closed. */
+  /** Closes its window. */
   vanish(): void {
     (this.pty as IPty & { destroy(): void }).destroy();
   }

@@ -17,7 +17,7 @@ export function editorOf({ variables }: Config): string | null {
   return variables.get('VISUAL') || variables.get('EDITOR') || null;
 }
 
-/** The text, without the line end that editors put behind the last line. */
+/** Returns the text without the line end that editors add to the last line. */
 export async function editText(editor: string, text: string): Promise<Edited> {
   const dir = await mkdtemp(join(tmpdir(), 'methods-answer-'));
   try {
@@ -32,7 +32,7 @@ export async function editText(editor: string, text: string): Promise<Edited> {
   }
 }
 
-/** EDITOR may have arguments (`code --wait`), as a shell reads them; the file's name is never part of that text. */
+/** EDITOR may have arguments (`code --wait`), parsed as by a shell; the file's name is never part of that text. */
 function ended(editor: string, file: string): Promise<number | string> {
   return new Promise((resolve) => {
     const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });

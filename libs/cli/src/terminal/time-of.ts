@@ -1,4 +1,4 @@
-// A moment as people on this machine read it.
+// Writes a time as people on this machine read it.
 
 /** `2026-03-04 15:06` in local time; `-` for an unknown one. `time` is RFC 3339. */
 export function timeOf(time: string | null): string {

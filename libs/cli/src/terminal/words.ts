@@ -1,4 +1,4 @@
-// Small wordings that several commands share.
+// Phrases that several commands share.
 
 /** `1 error`, `3 errors`. */
 export function countOf(count: number, word: string): string {

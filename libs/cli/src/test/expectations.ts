@@ -1,4 +1,4 @@
-// Judges a tested run by what the test expects of it.
+// Compares a tested run with the test's expectations.
 
 import type { RunOutcome, StepEnd } from '@methods/executor/run-outcome';
 import { refusalText } from '@methods/method/answer-checks';
@@ -46,7 +46,7 @@ function statusFault(expect: TestExpectation, outcome: RunOutcome): string | nul
   }
 }
 
-/** A step inside one that was skipped has no record of its own. */
+/** A step inside a skipped one has no record of its own. */
 function skipFault(pattern: string, records: readonly StepEnd[]): string[] {
   const found = records.filter(({ path }) => matchPath(pattern, path) !== null);
   if (found.length > 0 && found.every(({ status }) => status === 'skipped')) return [];
@@ -101,7 +101,7 @@ function scopeOf(method: CompiledMethod, { inputs, records }: TestedRun, result:
   return { inputs, run, steps, result };
 }
 
-/** An `each` that was skipped as a whole: to what reads it, a null for each item. */
+/** An `each` that was skipped as a whole: its readers see a null for each item. */
 function emptyRounds(path: string, records: readonly StepEnd[]): JsonValue {
   const rounds = records.filter(
     (record) => record.path.startsWith(path) && /^\[\d+\]$/.test(record.path.slice(path.length)),
@@ -109,7 +109,7 @@ function emptyRounds(path: string, records: readonly StepEnd[]): JsonValue {
   return rounds.map(() => null);
 }
 
-/** Names visible after the last step, with their paths: those of plain groups too, but not those inside rounds. */
+/** Names visible after the last step, with their paths: also those in plain groups, but not those inside rounds. */
 function namedSteps(steps: readonly CompiledStep[], above = ''): (readonly [string, string, CompiledStep])[] {
   return steps.flatMap((step) => {
     const path = above + step.name;

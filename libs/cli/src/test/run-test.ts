@@ -79,7 +79,7 @@ export async function runTest(
   }
 }
 
-/** The inputs with each `{ $file: text }` of a file's place as a file of that text. */
+/** Replaces each `{ $file: text }` in a file's place of the inputs by a file with that text. */
 async function withWrittenFiles(folder: RunFolder, method: CompiledMethod, inputs: JsonValue): Promise<JsonValue> {
   const written = new Map<JsonObject, JsonObject>();
   for (const { file, path } of fileFields(method.inputSchema, inputs)) {
@@ -93,7 +93,7 @@ async function withWrittenFiles(folder: RunFolder, method: CompiledMethod, input
   return withFiles(inputs, written);
 }
 
-/** Real ones never get into a test; those it does not name have a value that can do nothing. */
+/** Real secrets are never used in a test; those that it does not name get a harmless value. */
 function secretsOf(method: CompiledMethod, test: MethodTest): Map<string, string> {
   return new Map(method.secrets.map(({ name }) => [name, test.secrets.get(name) ?? `test-value-of-${name}`]));
 }

@@ -5,7 +5,7 @@ import { timeSpan } from '../terminal/words.ts';
 import { differences } from './expectations.ts';
 import { matchPath } from './step-pattern.ts';
 
-test('a pattern without an index means every round, and one with an index only its own', () => {
+test('a pattern without an index matches every round, and one with an index only its own', () => {
   deepEqual(matchPath('pages', 'pages[2]'), { exact: 0, open: 2 });
   deepEqual(matchPath('pages[2]', 'pages[2]'), { exact: 1, open: null });
   deepEqual(matchPath('loop[1]/inner', 'loop[1]/inner[3]'), { exact: 1, open: 3 });

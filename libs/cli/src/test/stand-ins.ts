@@ -1,4 +1,4 @@
-// The replacements of the world in a test: mocks and answers, by their step. Code really runs.
+// The replacements of the world in a test: mocks and answers, by step. Code really runs.
 import type { Substitute, SubstitutedAction, Substitution } from '@methods/executor/substitute';
 import type { MethodTest, StepKind } from '@methods/method/compiled-method';
 import { isJsonList, isJsonObject, type JsonValue } from '@methods/method/json';
@@ -8,7 +8,7 @@ import { matchPath } from './step-pattern.ts';
 const MUST_BE_MOCKED: readonly StepKind[] = ['http', 'call', 'wait'];
 
 export class StandIns {
-  /** A value that a test has to give and does not. */
+  /** Values that a test must give and does not. */
   readonly missing: string[] = [];
   readonly substitute: Substitute = (action) => this.standInFor(action);
 

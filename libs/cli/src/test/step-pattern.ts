@@ -1,4 +1,4 @@
-// A step as a test names it, against the path it has in a run: `pages` is every round of it, `pages[2]` is one.
+// Matches a step as a test names it with its path in a run: `pages` is every round of it, `pages[2]` is one.
 
 interface PathPart {
   readonly name: string;
@@ -6,13 +6,13 @@ interface PathPart {
 }
 
 export interface PatternMatch {
-  /** Indexes that were given: of two patterns that match, the one with more means the step. */
+  /** Given indexes: of two patterns that match, the one with more is used. */
   readonly exact: number;
-  /** The innermost index left open; null: none. */
+  /** The innermost open index; null: none. */
   readonly open: number | null;
 }
 
-/** Null: the pattern means another step. */
+/** Null: the pattern matches another step. */
 export function matchPath(pattern: string, path: string): PatternMatch | null {
   const wanted = partsOf(pattern);
   const found = partsOf(path);

@@ -122,7 +122,7 @@ test('unexpected outcomes are reported, and so are steps without a mock', async 
   );
 });
 
-test('a step of which every round was skipped is skipped, and a list of nulls', async () => {
+test('a step whose rounds were all skipped is skipped, and a list of nulls', async () => {
   const own = await CliFolder.make({
     'tell.method': `format: method/2
 name: tell
@@ -170,7 +170,7 @@ tests:
     expect: { result: { text: hello, second: two, bytes: 5, name: a.txt } }
 `;
 
-test('a file among the inputs of a test is one with its text; a path is no file', async () => {
+test('a file among the inputs of a test is one with its text; a path is not a file', async () => {
   await folder.write('files.method', FILES);
   const tested = await folder.methods(['test', 'files.method']);
   deepEqual([tested.code, tested.stderr], [0, '']);

@@ -85,7 +85,7 @@ async function readFiles(
   return files.map((file) => ({ ...file, tests: file.tests.filter((test) => test.name === only) }));
 }
 
-/** Called methods are mocked, so only the method's own packages are needed, and none where nothing runs. */
+/** Called methods are mocked, so only the method's own packages are needed, and none if nothing runs. */
 async function environmentOf({ method, tests }: TestedFile, context: CommandContext): Promise<PreparedEnvironment> {
   if (tests.length === 0) return PLAIN_ENVIRONMENT;
   return (await prepareMethod({ method, called: new Map() }, context)).environment;

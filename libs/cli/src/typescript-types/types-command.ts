@@ -1,4 +1,4 @@
-// `methods types`: TypeScript types of a method's inputs and result, of a file or of a method on a server.
+// `methods types`: generates TypeScript types of a method's inputs and result, from a file or a server.
 import { resolve } from 'node:path';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
@@ -34,14 +34,14 @@ function methodTypes({ name, title, inputSchema, resultSchema }: Described, abou
   return `// ${oneLine(about)}\n\n${parts.join('\n\n')}\n`;
 }
 
-/** The same name in inputs and result is the same entry under the method's `types`. */
+/** The same name in inputs and result becomes one entry in the method's `types`. */
 function namedTypes(schemas: readonly JsonSchema[], names: TypeNames): string[] {
   const definitions = new Map<string, JsonValue>();
   for (const schema of schemas) {
     const found = ownField(schema, '$defs');
     if (isJsonObject(found)) for (const [name, definition] of Object.entries(found)) definitions.set(name, definition);
   }
-  // All names first: types may name each other.
+  // Defines all names first, since types may refer to each other.
   for (const name of definitions.keys()) names.define(name);
   return [...definitions].map(([name, definition]) =>
     declared(names.ofDefinition(name) ?? name, definition, '', names),

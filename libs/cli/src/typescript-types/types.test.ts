@@ -74,7 +74,7 @@ test('fields that need not be given are optional, and other names are quoted', (
   equal(plain(schema), '{\n  a: string;\n  /** default 3 */\n  "b-c"?: number;\n}');
 });
 
-test('a schema that nests without end is cut', () => {
+test('an endlessly nested schema is cut', () => {
   let schema: JsonSchema = { type: 'string' };
   for (let depth = 0; depth < 1_000; depth++) schema = { type: 'array', items: schema };
   ok(plain(schema).startsWith('unknown['));

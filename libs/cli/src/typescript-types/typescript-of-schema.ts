@@ -1,5 +1,5 @@
-// A JSON Schema 2020-12, as methods have them, as a TypeScript type. What TypeScript cannot express (ranges, patterns)
-// is in a comment; unknown keywords give `unknown`, so that a type never refuses a valid value.
+// Converts a JSON Schema 2020-12, as methods use it, to a TypeScript type. What TypeScript cannot express (ranges,
+// patterns) becomes a comment; unknown keywords become `unknown`, so that a type never refuses a valid value.
 import {
   isJsonList,
   isJsonObject,
@@ -104,7 +104,7 @@ class TypeWriter {
     const first = ownField(schema, 'prefixItems');
     const item = this.write(ownField(schema, 'items'), indent, level + 1);
     if (!isJsonList(first)) return `${inBrackets(item)}[]`;
-    // A list may always be shorter: how many items there must be is `minItems`.
+    // A list may be shorter unless `minItems` sets the number of items.
     const places = first.map((place) => `(${this.write(place, indent, level + 1)})?`);
     return `[${[...places, ...(item === 'never' ? [] : [`...${inBrackets(item)}[]`])].join(', ')}]`;
   }
@@ -125,7 +125,7 @@ class TypeWriter {
       ...commentOf(field, inner),
       `${inner}${keyOf(name)}${needed.has(name) ? '' : '?'}: ${this.write(field, inner, level + 1)};`,
     ]);
-    // Further fields may be of any type: TypeScript requires the named fields to fit it as well.
+    // Further fields may have any type: TypeScript requires the named fields to fit it as well.
     if (others !== false && others !== undefined) lines.push(`${inner}[name: string]: unknown;`);
     return `{\n${lines.join('\n')}\n${indent}}`;
   }
@@ -149,7 +149,7 @@ function unionOf(members: readonly string[]): string {
   return different.length === 1 ? (different[0] ?? 'never') : different.map(inUnion).join(' | ');
 }
 
-/** Binds less than `[]` and `&` do. */
+/** Puts brackets around a type that binds less than `[]` and `&`. */
 function inBrackets(type: string): string {
   return / [|&] /.test(withoutBraces(type)) ? `(${type})` : type;
 }

@@ -41,7 +41,7 @@ function uploadTo(replies: readonly (Error | null)[], attempt = 1) {
 
 const AWAY = new CommandError('unreachable', 'the server cannot be reached');
 
-test('the last record follows after an outage of the server, which is printed once, with a higher sequence', async () => {
+test('the last record is sent after an outage, which is printed once, with a higher sequence', async () => {
   const { upload, sent, said } = uploadTo([AWAY, AWAY]);
   equal(await upload.finish({ status: 'succeeded' }), true);
   deepEqual(
@@ -63,7 +63,7 @@ test('a refusal is not repeated', async () => {
   deepEqual(await readdir(dir), []);
 });
 
-test('nothing is sent behind the last record', async () => {
+test('nothing is sent after the last record', async () => {
   const { upload, sent } = uploadTo([]);
   upload.changed(() => ({ status: 'running' }));
   await upload.finish({ status: 'succeeded' });

@@ -1,5 +1,5 @@
 // Sends the record of a local run to the server while it runs. An unavailable server does not delay the run: the record
-// follows, and at the end the run waits for it; what is not sent then is kept in the run's folder.
+// is sent later, and at the end the run waits for that; an unsent record is kept in the run's folder.
 import { Backoff } from '@methods/base/backoff';
 import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { inspectionOf } from '@methods/executor/inspection';
@@ -17,7 +17,7 @@ import { forgetUnsent, keepUnsent, type RunRecord, sendCommand, sendRecord } fro
 /** Between two records of a running run. */
 const PAUSE_MS = 1_000;
 const LAST_TRIES_MS = 15_000;
-/** A place in the sequence for each record of an attempt: far more than a run sends. */
+/** Sequence numbers for each attempt: far more than a run uses. */
 const RECORDS_MAX = 1_000_000;
 
 interface RunUploadParts {
@@ -39,21 +39,21 @@ interface RunUploadParts {
 
 export class RunUpload {
   private sequence: number;
-  /** Makes the newest record; null: it is sent. */
+  /** Builds the newest record; null: it is sent. */
   private due: (() => JsonObject) | null = null;
   private sending: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private api: ServerApi | null = null;
   private saidAway = false;
   private over = false;
-  /** Why nothing more was sent while the run continued. */
+  /** Why nothing was sent after this while the run continued. */
   private stoppedBy: CommandError | null = null;
 
   constructor(private readonly parts: RunUploadParts) {
     this.sequence = parts.attempt * RECORDS_MAX;
   }
 
-  /** `record` is called when the record is sent: changes until then are in it. */
+  /** `record` is called when the record is sent, so it includes changes until then. */
   changed(record: () => JsonObject): void {
     if (this.over) return;
     this.due = record;
@@ -67,7 +67,7 @@ export class RunUpload {
     }, PAUSE_MS).unref();
   }
 
-  /** The last record, sent in any case. True: the server has it. */
+  /** Sends the last record in any case. Returns true when the server has it. */
   async finish(record: JsonObject): Promise<boolean> {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -76,7 +76,7 @@ export class RunUpload {
     await this.sending;
     if (this.stoppedBy !== null && isRefusal(this.stoppedBy)) return false;
     const last = this.next(record);
-    // Before the first try: ending the process while it waits for the server loses nothing.
+    // Stored before the first try, so that ending the process while it waits loses nothing.
     const isKept = await this.keep(last);
     const fault = this.stoppedBy ?? (await this.lastTries(last));
     const { dir, say } = this.parts;
@@ -155,7 +155,7 @@ function isPassing(fault: CommandError): boolean {
   return fault.code === 'unreachable' || fault.code === 'unavailable';
 }
 
-/** Sent again, it would be refused again; a sign-in that is over can be renewed. */
+/** The server would refuse it again; an expired sign-in can be renewed. */
 function isRefusal(fault: CommandError): boolean {
   return fault instanceof ServerRefusal && fault.status !== 401 && !isPassing(fault);
 }
@@ -164,7 +164,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Follows a run's walk and has its record sent as it grows, beside showing it. */
+/** Follows a run's walk and sends its record as it grows, besides showing it. */
 export interface UploadedRun {
   readonly record: LocalRunRecord;
   /** Of the server. */
@@ -175,7 +175,7 @@ export interface UploadedRun {
   readonly records: readonly StepEnd[];
 }
 
-/** `view`, with every start and end of a step passed to `upload` as well. */
+/** Returns `view`, which also passes every start and end of a step to `upload`. */
 export function uploadingView(view: WalkView, upload: RunUpload, run: UploadedRun): WalkView {
   const records = [...run.records];
   const open = new Map<string, { readonly kind: StepKind; readonly startedAtMs: number }>();

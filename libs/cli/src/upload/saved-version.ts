@@ -1,4 +1,5 @@
-// Whether the record of a run may go to a server: only of a file whose exact bytes are a version saved there.
+// Decides whether the record of a run may be sent to a server: only if the file's exact bytes are a version saved
+// there.
 import type { MethodId, VersionId } from '@methods/base/ids';
 import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
@@ -23,8 +24,8 @@ export interface UploadTarget {
 }
 
 /**
- * Null: the record stays here. Does not use the network yet. `file` is absolute. @throws CommandError where --upload
- * was given and the file is no saved version: `not_saved`.
+ * Null: the record stays here. Does not use the network. `file`: an absolute path. @throws CommandError if --upload was
+ * given and the file is not a saved version: `not_saved`.
  */
 export async function uploadTarget(
   file: string,

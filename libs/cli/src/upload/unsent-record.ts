@@ -1,4 +1,4 @@
-// `unsent.json` in the folder of a run: the last record of the run, from before it is sent until a server has taken it.
+// `unsent.json` in the folder of a run: the last record, from before it is sent until a server has accepted it.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
@@ -16,7 +16,7 @@ export interface RunRecord {
   /** Bare. */
   readonly methodId: string;
   readonly versionId: string;
-  /** Sent again with the same one, a record that has arrived already changes nothing. */
+  /** With the same sequence, sending a record again changes nothing. */
   readonly sequence: number;
   readonly inspection: JsonObject;
 }
@@ -42,7 +42,7 @@ export function forgetUnsent(dir: string): Promise<void> {
   return rm(fileIn(dir), { force: true });
 }
 
-/** Null: all of the run's record was sent, or none was to be. @throws CommandError `run_damaged`. */
+/** Null: all of the run's record was sent, or none was due. @throws CommandError `run_damaged`. */
 export async function readUnsent(dir: string, runId: string): Promise<UnsentRecord | null> {
   try {
     const text = await readRunText(dir, NAME);

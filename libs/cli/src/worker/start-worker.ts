@@ -24,7 +24,7 @@ export interface StartedWorkerOptions {
 export async function startWorker(options: StartedWorkerOptions, report: WorkerReport, config: Config) {
   const stepFetch = new StepFetch();
   const folder = join(config.cacheDir ?? tmpdir(), 'methods');
-  // The key is the worker's own; a step that could read it could act for the whole organization.
+  // The key is the worker's own: a step that could read it could act for the whole organization.
   const secrets = new Map([...config.variables].filter(([name]) => name !== 'SERVICE_API_KEY'));
   const worker = new Worker({
     ...options,

@@ -62,7 +62,7 @@ export const workerCommand: Command = {
   },
 };
 
-/** Asked before there is a worker: a refused key is reported at once. */
+/** Requested before the worker starts, so that a refused key is reported at once. */
 async function schedulerOf(api: ServerApi) {
   const { grpcUrl } = api.facts;
   if (grpcUrl === null) {

@@ -1,5 +1,5 @@
-// The output of a running worker: a ready line, a line a run, and its connection lost and found. With --json each of
-// them is one JSON line.
+// The output of a running worker: a ready line, a line for each run, and its connection lost and restored. With --json
+// each is a JSON line.
 import type { Logger } from '@methods/logging/logger';
 import { CommandError } from '../errors/command-error.ts';
 import type { Output, Paint } from '../terminal/output.ts';
@@ -81,7 +81,7 @@ export class WorkerReport {
       this.refusal = new CommandError('unauthorized', 'the server does not accept the key of this worker', { hint });
       return this.refuse();
     }
-    // One line for an outage, however often it is tried.
+    // One line for an outage, for any number of tries.
     if (this.state === 'away' || this.state === 'stopping') return;
     const again = typeof waitMs === 'number' ? `, trying again in ${timeSpan(waitMs)}` : '';
     const words = this.state === 'starting' ? 'No connection yet' : 'The connection is lost';

@@ -1,17 +1,17 @@
 // A folder held open by its descriptor. Everything opened, created or removed through it is beneath that folder, even
 // if a step renames or links entries meanwhile: each part of a name is opened separately and no link is followed. Node
-// has no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the plain path is used.
+// has no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` works like openat, elsewhere the plain path is used.
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, open } from 'node:fs/promises';
 
-/** The entry is not what may be taken: a link, a device, a file with a second name, nothing at all. */
+/** The entry must not be used: a link, a device, a file with a second name, or nothing at all. */
 export class EntryRefused extends Error {
   override readonly name = 'EntryRefused';
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 const HAS_PROC = process.platform === 'linux';
-/** Opens the entry and not its target: a device is not touched, a FIFO does not block. Node has no constant for it. */
+/** Opens the entry, not its target: a device is not touched, a FIFO does not block. Node has no constant for it. */
 const O_PATH = HAS_PROC ? 0o10000000 : 0;
 const FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
@@ -32,7 +32,7 @@ export class FolderHandle {
     closeSync(this.fd);
   }
 
-  /** Where calls of the system find the entry. Names are single: no slash, no `..`. */
+  /** Returns the path by which system calls find the entry. Names are single: no slash, no `..`. */
   at(name: EntryName): EntryName {
     if (!isSingle(name)) throw new EntryRefused('a name leads out of its folder');
     return joined(HAS_PROC ? `/proc/self/fd/${this.fd}` : this.path, name);
@@ -49,7 +49,7 @@ export class FolderHandle {
     return new FolderHandle(openSync(place, FOLDER_FLAGS), joined(this.path, name));
   }
 
-  /** Makes the folder where there is none. */
+  /** Creates the folder if it is missing. */
   ensureFolder(name: EntryName, mode = 0o700): FolderHandle {
     try {
       mkdirSync(this.at(name), { mode });
@@ -59,7 +59,7 @@ export class FolderHandle {
     return this.folder(name);
   }
 
-  /** The folder under a relative name with slashes; `visit` gets it, and it is closed after. */
+  /** Opens the folder under a relative name with slashes, passes it to `visit`, and closes it afterwards. */
   async within<T>(names: readonly string[], visit: (folder: FolderHandle) => Promise<T>): Promise<T> {
     const [first, ...rest] = names;
     if (first === undefined) return visit(this);
@@ -84,8 +84,8 @@ export class FolderHandle {
   }
 
   /**
-   * Opens a regular file to read. Throws EntryRefused for any other entry of the name, and with `single` for a file
-   * that has another name too: it may be a file of the machine.
+   * Opens a regular file to read. Throws EntryRefused for any other entry, and with `single` for a file with a second
+   * name: it may be a file of the machine.
    */
   async openFile(name: EntryName, { single = false }: { single?: boolean } = {}): Promise<FileHandle> {
     const place = this.at(name);
@@ -97,7 +97,7 @@ export class FolderHandle {
       const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
       return await open(itself, flags).catch(async (error: unknown) => {
         if (codeOf(error) !== 'EACCES') throw error;
-        // The step took the right to read its own file away; the descriptor says which file is meant.
+        // The step removed the right to read its own file; the descriptor identifies the file.
         await chmod(itself, 0o600);
         return open(itself, flags);
       });
@@ -106,12 +106,12 @@ export class FolderHandle {
     }
   }
 
-  /** Makes a file that was not there, to write and read. */
+  /** Creates a new file, to write and read. */
   async createFile(name: EntryName, mode: number): Promise<FileHandle> {
     return open(this.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   }
 
-  /** Gives the owner every right to the folder; a step may have taken them away. */
+  /** Gives the owner every right to the folder, which a step may have removed. */
   unlock(): void {
     fchmodSync(this.fd, 0o700);
   }

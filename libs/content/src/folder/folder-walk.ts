@@ -13,11 +13,11 @@ export interface FoundEntry {
   readonly entry: EntryName;
 }
 
-/** More than a run folder may hold: the listing of a folder is held in memory. */
+/** More than a run folder may hold: the listing of a folder is kept in memory. */
 const ENTRIES_MAX = 20_000;
 const DEPTH_MAX = 64;
 
-/** Throws EntryRefused for more than it may hold, or nests deeper than any run folder. */
+/** Throws EntryRefused for more than it may hold, or for folders nested deeper than in any run folder. */
 export async function* entriesOf(folder: FolderHandle, above = '', depth = 0): AsyncGenerator<FoundEntry> {
   if (depth > DEPTH_MAX) throw new EntryRefused('the folder is nested too deep');
   for (const entry of await namesIn(folder)) {

@@ -1,5 +1,5 @@
-// Removes a folder that a step could write: by descriptor, so that nothing outside of it is touched, with any depth,
-// rights and names in it.
+// Removes a folder that a step could write: by descriptor, so that nothing outside of it is touched, at any depth and
+// with any rights and names.
 import { randomBytes } from 'node:crypto';
 import { opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -11,7 +11,7 @@ const BATCH = 256;
 const LOOKS_MAX = 1_000_000;
 const TRIES_MAX = 100;
 
-/** Nothing happens where there is none. The folder above it is the worker's own. */
+/** Does nothing if there is none. The folder above it is the worker's own. */
 export async function removeFolder(path: string): Promise<void> {
   let above: FolderHandle;
   try {
@@ -43,10 +43,7 @@ export async function removeEntry(folder: FolderHandle, name: EntryName): Promis
   }
 }
 
-/**
- * Folders in it come up to its own level before they are emptied: paths and descriptors stay few, however deep a step
- * has nested.
- */
+/** Moves nested folders up to its own level before they are emptied: paths and descriptors stay few, at any depth. */
 async function emptyFolder(top: FolderHandle): Promise<void> {
   const left: EntryName[] = [];
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
@@ -109,7 +106,7 @@ async function openUnlocked(folder: FolderHandle, name: EntryName): Promise<Fold
   for (let tried = 0; ; tried++) {
     try {
       const inner = folder.folder(name);
-      // Only a user who needs no rights can empty another user's folder.
+      // Only root can empty another user's folder.
       try {
         inner.unlock();
       } catch {}
@@ -127,7 +124,7 @@ async function openUnlocked(folder: FolderHandle, name: EntryName): Promise<Fold
   }
 }
 
-/** The name it has there. To move a folder its own rights count too: `..` in it changes. */
+/** Returns its new name. Moving a folder also needs rights to the folder itself, since its `..` changes. */
 async function movedUp(from: FolderHandle, name: EntryName, to: FolderHandle): Promise<EntryName> {
   const free = `.${randomBytes(9).toString('hex')}`;
   try {
