@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, newMethodId } from '@methods/base/ids';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
 import { refusal } from '../test/mail-server.fixture.ts';
@@ -52,6 +52,36 @@ test('a question for the team is mailed to its recipient, with a link stored onl
     ],
   );
   assert.ok(!JSON.stringify(rows).includes(token));
+});
+
+test('a question inside a call goes to the people of the method of its run', async () => {
+  const { orgId, first } = organization(mailing, 'ada');
+  const method = newMethodId();
+  const whole = asked(orgId, { step: 'inner/approve' }, { method: `wf_${method}` });
+  await mailing.stack.emit(whole);
+  await mailed(mailing, first.email);
+  assert.deepEqual(mailing.stack.methodsAsked.get(orgId), [`wf_${method}`]);
+});
+
+test('an endpoint that takes a question does not make the application its answerer: the team is mailed', async () => {
+  const { orgId, first } = organization(mailing, 'ada');
+  const endpoint = {
+    endpointId: newId('ep'),
+    name: 'All runs',
+    format: 'webhook',
+    url: 'http://127.0.0.1:1/',
+  } as const;
+  const more = { events: ['needs_input'], paused: false, secret: 'whsec_1', earlier: [], changedAtMs: 1 } as const;
+  mailing.stack.setEndpoints(orgId, [{ ...endpoint, ...more }]);
+  const event = asked(orgId);
+  await mailing.stack.emit(event);
+  assert.match(plain((await mailed(mailing, first.email))[0]), /waits for your answer/);
+  const kinds = await mailing.stack.database.sql<{ kind: string }[]>`
+    select distinct kind from notifier.deliveries where org_id = ${orgId} order by kind`;
+  assert.deepEqual(
+    kinds.map(({ kind }) => kind),
+    ['endpoint', 'mail'],
+  );
 });
 
 test('no mail is sent beside an application that answers, unless only people may answer', async () => {

@@ -8,7 +8,7 @@ import { registryChanged, runEvent, runEventStored } from '@methods/bus/subjects
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { RegistryChangedSchema, RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
-import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { AccountService, type ListRecipientsRequest } from '@methods/proto/registry/v1/account_service_pb';
 import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { decoder, encoder } from '@methods/rpc/message-codec';
@@ -44,6 +44,8 @@ export interface NotifierStack extends AsyncDisposable {
    * unavailable.
    */
   readonly recipients: Map<string, ((to: readonly string[]) => readonly MailedMember[]) | null>;
+  /** Methods whose people were asked for. */
+  readonly methodsAsked: ReadonlyMap<OrgId, readonly string[]>;
   /** Users whose access has ended. */
   readonly removed: Set<string>;
   /** Outbox ids in the order they were confirmed, repeats included. */
@@ -94,6 +96,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
       bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'endpoint', id: orgId }));
     },
     recipients: registry.recipients,
+    methodsAsked: registry.methodsAsked,
     silent: registry.silent,
     removed: registry.removed,
     confirmed,
@@ -150,6 +153,7 @@ class RegistryStandIn {
   readonly endpoints = new Map<string, readonly EndpointTarget[]>();
   readonly recipients: NotifierStack['recipients'] = new Map();
   readonly silent: NotifierStack['silent'] = new Map();
+  readonly methodsAsked = new Map<OrgId, string[]>();
   readonly removed = new Set<string>();
   private server: RpcServer | null = null;
   port = 0;
@@ -171,7 +175,8 @@ class RegistryStandIn {
       }
       return { targets: this.endpoints.get(orgId) ?? [] };
     };
-    const listRecipients = ({ orgId, to, exceptUserId }: { orgId: OrgId; to: string[]; exceptUserId: string }) => {
+    const listRecipients = ({ orgId, methodId, to, exceptUserId }: ListRecipientsRequest) => {
+      this.methodsAsked.set(orgId, [...(this.methodsAsked.get(orgId) ?? []), methodId]);
       const named = this.recipients.get(orgId);
       if (named === null) throw new ServiceError('unavailable');
       const recipients = (named?.(to) ?? []).filter(({ userId }) => userId === '' || userId !== exceptUserId);

@@ -1,6 +1,8 @@
 // What an admin settles for the organization: who may do what, and where content may be. It counts within a second.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { until } from '../../harness/until.ts';
+import { followEvents } from '../followed-events.ts';
 import { person } from '../people.ts';
 import { type AccountWorld, onBothGateways } from './account-world.ts';
 
@@ -30,6 +32,23 @@ export function organizationSettled(world: () => AccountWorld): void {
       assert.equal((await anew.request('GET', '/api/keys')).status, 403);
       await change('member');
       await onBothGateways(world(), 'a member does', validate, ({ status }) => status === 200);
+    });
+
+    test('ends the streams of a member with their access, on every gateway', async () => {
+      const { admin, stack } = world();
+      const lee = await person(stack, { email: 'lee@example.com', role: 'member' });
+      const { user } = (await lee.request('GET', '/api/whoami')).read<{ user: MemberBody }>();
+      const streams = await Promise.all(stack.gateways.map((url) => followEvents(`${url}/api/events`, lee.apiKey)));
+      await until('they begin', () => streams.every(({ events }) => events[0]?.event === 'ready'));
+      assert.equal((await admin.request('DELETE', `/api/members/${user.id}`)).status, 200);
+      await Promise.all(streams.map(({ over }) => over));
+      for (const { events } of streams) assert.deepEqual(events.at(-1)?.data, { reason: 'unauthorized' });
+      await onBothGateways(
+        world(),
+        'their token opens nothing',
+        (url) => lee.at(url).request('GET', '/api/whoami'),
+        ({ status }) => status === 403,
+      );
     });
 
     test('that keeps content on devices takes none in the plain, until it says otherwise', async () => {

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { newId, type RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { OrganizationLog } from '../../events/organization-log.ts';
 import { FollowedEvents } from '../../testing/followed-events.fixture.ts';
 import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 import type { SchedulerPeer } from '../../testing/scheduler-peer.fixture.ts';
@@ -164,6 +165,32 @@ test('a node that may have missed a commit makes readers read again, and many su
   await finish(gateway, 'next');
   await until(() => following.names.includes('run'));
   assert.deepEqual(following.names, ['ready', 'resync', 'run']);
+});
+
+test('after NATS was lost people ask again, who may have missed changes of methods, and programs do not', async () => {
+  await using gateway = await gatewayFixture();
+  const { organizationLogs, orgId } = gateway;
+  const logs = (['people', 'programs'] as const).map((audience) => {
+    let entered: OrganizationLog | null = null;
+    organizationLogs.enter(orgId, audience, (log) => {
+      entered = log;
+      return { flush: () => {}, end: () => {} };
+    });
+    return entered ?? assert.fail();
+  }) as OrganizationLog[];
+  await until(() => logs.every(({ isOpen }) => isOpen));
+  const next = logs.map(({ ring }) => ring.next);
+  organizationLogs.onEventsMissed();
+  assert.deepEqual(
+    logs.map(
+      (log, n) =>
+        log
+          .read(next[n] ?? 0, 1_000)
+          ?.bytes.toString()
+          .split('\n')[0] ?? '',
+    ),
+    ['event: resync', ''],
+  );
 });
 
 test('an organization is followed for a while after its last reader, and then no more', async () => {

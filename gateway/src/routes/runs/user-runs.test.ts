@@ -316,22 +316,22 @@ test('a person cannot rerun a run with a webhook, and nothing is started', async
   assert.equal(book.starts.length, starts);
 });
 
-test("a person's rerun of a run that a key started belongs to no key", async () => {
-  const { body } = await member('POST', `/api/runs/${await started(byKey, '/v1/runs')}/rerun`);
-  assert.equal(book.starts.at(-1)?.keyId, '', body.run_id);
+test("a person's rerun of a run that a key started belongs to no key: the person is its starter", async () => {
+  await member('POST', `/api/runs/${await started(byKey, '/v1/runs')}/rerun`);
+  const start = book.starts.at(-1);
+  assert.deepEqual([start?.keyId, start?.starter?.personId], ['', (await member('GET', '/api/whoami')).body.user.id]);
 });
 
 test('people follow all runs of their organization as lists show them, by token and by cookie', async () => {
-  const { body: viewing } = await viewer('GET', '/api/whoami');
-  const orgId = viewing.organization.id;
-  const session = await api.session(orgId, viewing.user.id);
+  const { organization, user } = (await viewer('GET', '/api/whoami')).body;
+  const session = await api.session(organization.id, user.id);
   // Even where programs get content, people get none.
   const opened = { '/api/events': 'acme', '/api/events?since=': session.headers, '/v1/events': 'acme' };
   const readers = await Promise.all(Object.entries(opened).map(([path, as]) => api.follow(path, as)));
   const stranger = await api.follow('/api/events', 'others');
   await until('all begin', () => [...readers, stranger].every(({ names }) => names[0] === 'ready'));
   const run = book.ask(await started());
-  node.news(orgId, NewsDetail.CHANGES, run);
+  node.news(organization.id, NewsDetail.CHANGES, run);
   await member('POST', `/api/methods/${method.id}/publish`, { version_id: method.versionId });
   await until('all have it', () =>
     readers.every(({ names }) => names.includes('method') && names.includes('question')),
