@@ -1,4 +1,4 @@
-// The folder a stack keeps everything in: one stack at a time, its secrets readable only by its owner.
+// The folder in which a stack keeps everything: one stack at a time, with secrets readable only by its owner.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,19 +10,19 @@ import { StackError } from './embedded/stack-error.ts';
 /** Marks a folder as ours, so that --reset never empties a home folder. */
 const MARK = 'methods-stack.json';
 const LOCK = 'stack.lock';
-/** In the command line of every running stack, also of one that was built before. */
+/** In the command line of every running stack, also of earlier builds. */
 const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
 
 export interface StackSecrets {
-  /** Base64 of 32 bytes: the key webhook secrets are sealed under. */
+  /** Base64 of 32 bytes: the key that seals webhook secrets. */
   readonly secretsKey: string;
-  /** Base64 of 32 bytes: the key answer links are derived from. */
+  /** Base64 of 32 bytes: the key from which answer links are derived. */
   readonly linkKey: string;
   /** Base64 of 32 bytes: the key that signs what MCP clients keep, the same at all gateways. */
   readonly mcpStateKey: string;
   readonly key: Pick<NewServiceKey, 'key' | 'authPart'>;
   readonly authSha256: Buffer;
-  /** Known once the registry has made the key. */
+  /** Known once the registry has created the key. */
   webhookSecret: string | null;
 }
 
@@ -50,7 +50,7 @@ export class DataFolder {
     }
   }
 
-  /** A part's own folder; its log lies beside its data. */
+  /** Returns a part's own folder; its log is beside its data. */
   partFolder(name: string): string {
     const folder = join(this.path, name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -87,7 +87,7 @@ export function isStackRunning(path: string): boolean {
   }
 }
 
-/** The holder is running, and is not a later process with its number. */
+/** Reports whether the holder is running, and is not a later process with its id. */
 function isStack(pid: number): boolean {
   if (pid === process.pid || !isRunning(pid)) return false;
   try {

@@ -1,4 +1,4 @@
-// An embedded server of the stack: kept at its port, and started again with growing waits when it dies.
+// An embedded server of the stack: it keeps its port, and is restarted with growing waits when it dies.
 import { Backoff } from '@methods/base/backoff';
 import { systemClock } from '@methods/base/clock';
 
@@ -17,9 +17,9 @@ export class EmbeddedPart {
 
   constructor(
     readonly name: string,
-    /** Port 0 takes a free one; a restart keeps the first. */
+    /** Port 0 picks a free one; a restart keeps the first. */
     private readonly launch: (port: number) => Promise<EmbeddedServer>,
-    /** Called when it runs again; it has another pid now. */
+    /** Called when it runs again, with another pid. */
     private readonly onRestart: (name: string) => void,
   ) {}
 

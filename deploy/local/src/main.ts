@@ -63,7 +63,7 @@ function untilStopped(): Promise<'stop'> {
 
 function sayWhereItIs(ready: ReadyLine, say: (line: string) => void): void {
   const published = Object.entries(ready.methods);
-  // Of the examples, the one whose inputs are known; of a person's own methods, the first.
+  // The example whose inputs are known; of a person's own methods, the first.
   const example = ready.methods[GREETING.method];
   const method = example ?? published[0]?.[1] ?? 'wf_...';
   const inputs = example === undefined ? '{}' : JSON.stringify(GREETING.inputs);
@@ -85,7 +85,7 @@ function sayWhereItIs(ready: ReadyLine, say: (line: string) => void): void {
   say(`Logs and data: ${ready.data_dir}    Stop: Ctrl-C`);
 }
 
-// A terminal or a reader that has gone must not keep the stack from stopping in order.
+// A closed terminal or reader must not keep the stack from stopping in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 main().then(

@@ -29,14 +29,14 @@ describe('the options of npm start', () => {
     assert.equal(read('--methods', '../methods').methods, '/srv/methods');
   });
 
-  test('leave the demonstration out where no one reads it or its methods are missing', () => {
+  test('omit the demonstration if no one reads it or its methods are missing', () => {
     assert.equal(read('--no-demo').demo, false);
     assert.equal(read('--json').demo, false);
     assert.equal(read('--methods', '.').demo, false);
     assert.equal(read('--once').once, true);
   });
 
-  test('leave the mailbox out where a program starts the stack, unless it asks for it', () => {
+  test('omit the mailbox if a program starts the stack, unless it asks for it', () => {
     assert.equal(read('--json').mail, false);
     assert.equal(read('--json', '--mail').mail, true);
   });

@@ -71,7 +71,7 @@ export function readOptions(args: readonly string[], cwd: string): Options {
   const methods = text(values.methods);
   return {
     once: values.once === true,
-    // A folder of one's own has no part for the demonstration to run.
+    // A folder of one's own has no example for the demonstration.
     demo: values['no-demo'] !== true && methods === null && values.json !== true,
     methods: methods === null ? null : resolve(cwd, methods),
     port: values.port === undefined ? null : number('port', values.port, 0, 65_535),

@@ -1,5 +1,5 @@
-// Which ports the stack takes: its well-known ones where they are free, others where they are not, and exactly the
-// one a person named.
+// Chooses the ports of the stack: its well-known ones if they are free, else others, and exactly the one that a person
+// named.
 import getPort from 'get-port';
 import { assertPortFree } from './embedded/free-port.ts';
 
@@ -11,7 +11,7 @@ export interface PortChoice {
   readonly instead: number | null;
 }
 
-/** @throws StackError `port_taken` for a port that was asked for. */
+/** @throws StackError `port_taken` for a requested port. */
 export async function gatewayPort(asked: number | null): Promise<PortChoice> {
   if (asked === 0) return { port: await freePort(), instead: null };
   if (asked !== null) {

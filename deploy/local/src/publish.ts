@@ -1,4 +1,5 @@
-// Publishes a folder of methods into the stack: a file is a method, changed bytes are a new published version.
+// Publishes a folder of methods into the stack: each file is a method, and changed bytes become a new published
+// version.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -27,8 +28,8 @@ export class Publisher {
   }
 
   /**
-   * The organization of this stack, which is also that of people who sign in to "Local"; waits for the registry.
-   * `goOn` throws when it is not to wait any longer.
+   * Returns the organization of this stack, which is also that of people who sign in to "Local"; waits for the
+   * registry. `goOn` throws when it should no longer wait.
    */
   async organization(issuer: string, goOn: () => void): Promise<OrgId> {
     const deadline = performance.now() + READY_MS;
@@ -45,7 +46,7 @@ export class Publisher {
     }
   }
 
-  /** The stack's own service key; its webhook secret is returned once and kept in the data folder. */
+  /** Returns the stack's own service key; its webhook secret is returned once and stored in the data folder. */
   async serviceKey(orgId: OrgId, folder: DataFolder): Promise<string> {
     const { secrets } = folder;
     if (secrets.webhookSecret !== null) return secrets.webhookSecret;
@@ -114,7 +115,8 @@ export class Publisher {
 }
 
 /**
- * Their names. @throws StackError when the folder has none, so that a stack can report it before it starts anything.
+ * Returns their names. @throws StackError when the folder has none, so that a stack can report it before it starts
+ * anything.
  */
 export function methodFiles(folder: string): string[] {
   let names: string[];

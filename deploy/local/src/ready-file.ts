@@ -1,10 +1,10 @@
-// Where running stacks are found by other programs of the same user: one file each, readable only by that user.
+// Lets other programs of the same user find running stacks: one file each, readable only by that user.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Replaces an earlier line of the same stack in one go: a concurrent reader gets one of the two, whole. */
+/** Replaces an earlier line of the same stack atomically: a concurrent reader gets one of the two. */
 export function writeReadyLine(line: { readonly data_dir: string }): string {
   const folder = readyFolder();
   const name = createHash('sha256').update(line.data_dir).digest('hex').slice(0, 16);
@@ -15,7 +15,7 @@ export function writeReadyLine(line: { readonly data_dir: string }): string {
     writeFileSync(written, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     renameSync(written, file);
   } catch {
-    // A user without a home still gets a stack; it is only not found by itself.
+    // A user without a home folder still gets a stack, but programs do not find it.
   }
   return file;
 }

@@ -1,4 +1,4 @@
-// One of our own processes in the stack: started with its environment, its log in its folder, and started again with
+// One of our own processes in the stack: started with its environment and its log in its folder, and restarted with
 // growing waits when it dies.
 import { join } from 'node:path';
 import { Backoff } from '@methods/base/backoff';
@@ -6,10 +6,10 @@ import { systemClock } from '@methods/base/clock';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
 
-/** For measuring: more arguments for node, with spaces between them. */
+/** For measurements: more arguments for node, separated by spaces. */
 const NODE_ARGS = (process.env.STACK_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 const STOP_GRACE_MS = 20_000;
-/** A process that ran this long has started well: its next death is a first one again. */
+/** A process that ran this long has started well: the next death begins the waits again. */
 const WELL_MS = 10_000;
 
 export interface ServiceOptions {

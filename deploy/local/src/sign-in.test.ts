@@ -11,7 +11,7 @@ import { tempFolder } from '@methods/test/harness/temp-folder';
 import postgres from 'postgres';
 import { issuerOf, SignIn } from './sign-in.ts';
 
-/** A port that a process gave out it does not give out again, so the next start is another process. */
+/** A process does not return a port twice, so the next start is another process. */
 function issuerInAnotherProcess(folder: string): Promise<string> {
   const code = new URL('./sign-in.ts', import.meta.url);
   const program = `const { SignIn } = await import(${JSON.stringify(code.href)});
@@ -70,7 +70,7 @@ describe('the sign-in of a stack', () => {
     assert.deepEqual(issuerOf(folder), { issuer: 'https://login.example', embedded: false });
   });
 
-  test('takes its organizations along to another issuer, also after a start that was killed in between', async () => {
+  test('moves its organizations to another issuer, even after a start that was killed in between', async () => {
     const database = await (await testPostgres()).freshDatabase();
     const migrations = new URL('../../../services/method-registry/migrations/', import.meta.url);
     await migrate(database.url, { schema: 'registry', folder: migrations });
@@ -119,7 +119,7 @@ describe('the sign-in of a stack', () => {
     }
   });
 
-  test('finds nothing to take along in an empty database', async () => {
+  test('finds nothing to move in an empty database', async () => {
     const database = await (await testPostgres()).freshDatabase();
     try {
       await (await open()).takeOrganizationsAlong(database.url);

@@ -65,7 +65,7 @@ export class SignIn {
     return (!this.embedded && process.env.MCP_URL) || `${this.baseUrl}/mcp`;
   }
 
-  /** Before the services start: one that remembers the old issuer's organizations would make them again. */
+  /** Runs before the services start: one that remembers the old issuer's organizations would create them again. */
   async takeOrganizationsAlong(postgresUrl: string): Promise<void> {
     const { issuer, former } = this.memory;
     if (former.length === 0) return;

@@ -1,5 +1,5 @@
-// The local stack: real parts as processes of their own, started in order, each found by the next, stopped in the
-// other order. Addresses from the environment replace the embedded part of that name.
+// The local stack: real parts as separate processes, started in order, each found by the next, stopped in reverse.
+// Addresses from the environment replace the embedded part of that name.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OrgId } from '@methods/base/ids';
@@ -26,9 +26,9 @@ const CODE = {
   worker: new URL('../../../libs/worker/src/main.ts', import.meta.url),
 };
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
-/** A part that dies is started again, and one that lives may be slow: a machine under heavy load takes minutes. */
+/** A part that dies is restarted, and a live one may be slow: a heavily loaded machine needs minutes. */
 const READY_MS = 600_000;
-/** Ends of one service during the start: it will not get well by waiting. */
+/** Ends of one service during the start, after which waiting will not help. */
 const ENDS_MAX = 5;
 
 export interface ReadyLine {
@@ -74,7 +74,7 @@ export class LocalStack {
     }
   }
 
-  /** A start under way ends at its next part, as a failed one does. */
+  /** A pending start ends at its next part, like a failed one. */
   interrupt(): void {
     this.interrupted = true;
   }
@@ -219,7 +219,7 @@ export class LocalStack {
 
   private restarted(name: string, logFile: string): void {
     this.say(`${name} ended and was started again; see ${logFile}.`);
-    // The file stays up to date: a program that finds the stack by it finds the present processes.
+    // Keeps the file up to date: a program that finds the stack by it finds the present processes.
     if (this.ready === null) return;
     const line: ReadyLine = { ...this.ready.line, processes: this.processes() };
     writeReadyLine(line);

@@ -1,17 +1,17 @@
-// The main job on real input: an application starts runs over HTTP, answers a question it gets by webhook, and gets
-// results by HTTP and by signed webhook. Prints the events as a timeline and a table.
+// The main use case with real input: an application starts runs over HTTP, answers a question it gets by webhook, and
+// gets results by HTTP and by signed webhook. Prints the events as a timeline and a table.
 import { randomUUID } from 'node:crypto';
 import type { Run } from '@methods/api/run';
 import type { ReadyLine } from '../stack.ts';
 import { RunClient } from './run-client.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
-/** A busy machine takes its time. */
+/** A busy machine needs more time. */
 const WEBHOOK_MS = 120_000;
 /** An example method and its inputs. */
 export const GREETING = { method: 'greet-customer', inputs: { name: 'Ada' } };
 
-/** True when everything happened as it must. */
+/** Returns true when everything happened as expected. */
 export async function runDemonstration(ready: ReadyLine, say: (line: string) => void): Promise<boolean> {
   const receiver = new WebhookReceiver(ready.webhook_secret);
   const webhookUrl = await receiver.start();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { RunClient } from './run-client.ts';
 
-test('a service that is busy, and a run that takes its time, are waited for', async () => {
+test('waits for a busy service and for a run that takes long', async () => {
   const answers: [status: number, run: object][] = [
     [503, {}],
     [201, { status: 'queued' }],

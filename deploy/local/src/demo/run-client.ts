@@ -1,5 +1,5 @@
-// The few calls of the public HTTP API that the demonstration makes. A busy machine answers late, or says for a while
-// that it cannot: both are waited for.
+// The calls of the public HTTP API that the demonstration makes. A busy machine answers late, or reports for a while
+// that it cannot: the calls wait for both.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Run } from '@methods/api/run';
 
@@ -22,7 +22,7 @@ export class RunClient {
     return this.call('GET', `/v1/runs/${runId}${query}`);
   }
 
-  /** The run as it rests: finished, or with a question other than this one. */
+  /** Returns the run when it rests: finished, or with another question than this one. */
   async rested(run: Run, answered?: string): Promise<Run> {
     const untilMs = performance.now() + PATIENCE_MS;
     const query = `?wait_ms=15000${answered === undefined ? '' : `&after_question=${answered}`}`;

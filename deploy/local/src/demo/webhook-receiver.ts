@@ -44,7 +44,7 @@ export class WebhookReceiver {
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  /** The event of that name for that run, once it came; null when it did not come in time. */
+  /** Returns the event of that name for that run once it arrived; null when it did not arrive in time. */
   async wait(runId: string, event: string, withinMs: number): Promise<ReceivedEvent | null> {
     const matches = (received: ReceivedEvent) => received.runId === runId && received.event === event;
     const known = this.events.find(matches);

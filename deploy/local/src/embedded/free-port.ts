@@ -1,4 +1,4 @@
-// A taken port is found before a server is started on it: clients would else quietly talk to its owner.
+// Finds a taken port before a server is started on it: otherwise clients would silently connect to its owner.
 import { createServer } from 'node:net';
 import { StackError } from './stack-error.ts';
 

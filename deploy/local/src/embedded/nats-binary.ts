@@ -1,4 +1,4 @@
-// Where nats-server comes from: no npm package carries one, so it is looked for, and on Debian and Ubuntu fetched.
+// Finds nats-server: no npm package contains it, so it is looked up and, on Debian and Ubuntu, fetched.
 import { execFile } from 'node:child_process';
 import {
   accessSync,
@@ -24,7 +24,10 @@ const LOCK_WAIT_MAX_MS = 600_000;
 const HOW_TO_GET_IT =
   'put a nats-server (2.9 or newer, https://nats.io/download) on PATH, or name a running one in NATS_URL';
 
-/** Path of a nats-server: PATH, /usr/sbin, /usr/local/bin, the user's cache folder; null when there is none. */
+/**
+ * Returns the path of a nats-server: on PATH, in /usr/sbin, /usr/local/bin, or the user's cache folder; null when there
+ * is none.
+ */
 export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | null {
   const folders = [...(env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin', cacheFolder(env)];
   for (const folder of folders) {
@@ -85,7 +88,7 @@ async function installPackage(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** Without root: the package is fetched with lists of our own and unpacked, nothing is installed. */
+/** Without root: fetches the package with separate lists and unpacks it; nothing is installed. */
 async function unpackPackage(env: NodeJS.ProcessEnv, folder: string): Promise<void> {
   const work = mkdtempSync(join(folder, 'fetch-'));
   try {

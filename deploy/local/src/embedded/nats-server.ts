@@ -12,9 +12,9 @@ import { StackError } from './stack-error.ts';
 export { findNatsServer, installNatsServer } from './nats-binary.ts';
 
 export interface NatsOptions {
-  /** Holds the configuration and JetStream's files; made when absent. */
+  /** Holds the configuration and JetStream's files; created if missing. */
   readonly dataDir: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
   readonly logFile: string;
   /** For tests: remove this folder if our process dies. */
@@ -30,7 +30,7 @@ export interface NatsServer {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** While it runs: a busy machine takes its time. */
+/** Since a busy machine needs more time. */
 const READY_WITHIN_MS = 600_000;
 const STOP_GRACE_MS = 10_000;
 
@@ -101,7 +101,7 @@ async function waitUntilReady(server: ServerProcess, serverName: string, port: n
   }
 }
 
-/** A NATS server speaks first: `INFO {…}`. Null when there is no listener or nothing came within 1 s. */
+/** A NATS server sends first: `INFO {…}`. Null when there is no listener or nothing arrived within 1 s. */
 function serverNameAt(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -1,16 +1,16 @@
-// Ends a server, and removes its folder if asked, when this process dies in any way, even by SIGKILL. A small shell in
-// its own session waits on a pipe whose other end only we hold: the kernel closes it with us. (The kernel's own
-// parent-death signal is lost where `unshare` changes credentials, and could not remove a folder.)
+// Ends a server, and removes its folder if requested, when this process dies in any way, even by SIGKILL. A small shell
+// in its own session waits on a pipe whose other end only this process holds: the kernel closes it at its death. (The
+// kernel's own parent-death signal is lost where `unshare` changes credentials, and could not remove a folder.)
 import { spawn } from 'node:child_process';
 
 export interface ParentGuard {
-  /** The server is gone: nothing is left to be ended. A folder to be removed still is, when this process ends. */
+  /** The server is gone, so nothing needs to be ended. A folder to be removed still is, when this process ends. */
   serverEnded(): void;
 }
 
 export interface GuardOptions {
   readonly pid: number;
-  /** Text that the server's command line holds: a process id that something else uses by now is not touched. */
+  /** Text in the server's command line: a reused process id is not touched. */
   readonly marker: string;
   readonly removeFolder?: string;
 }
@@ -44,7 +44,7 @@ export function guardAgainstParentDeath(options: GuardOptions): ParentGuard {
     ['-c', SCRIPT, 'server-guard', String(options.pid), options.marker, options.removeFolder ?? ''],
     { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' },
   );
-  // A guard that cannot start or is gone takes nothing else down with it.
+  // A guard that cannot start or is gone affects nothing else.
   shell.once('error', () => {});
   shell.stdin.once('error', () => {});
   shell.unref();

@@ -1,4 +1,4 @@
-// Finds the Postgres that npm installed for this kind of machine and makes it whole.
+// Finds the Postgres that npm installed for this kind of machine and completes it.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -32,7 +32,9 @@ export function postgresBinariesBelow(root: string): PostgresBinaries {
   return { root, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') };
 }
 
-/** npm packages carry no symbolic links; the package's install script makes them, which `--ignore-scripts` skips. */
+/**
+ * npm packages contain no symbolic links; the package's install script creates them, which `--ignore-scripts` skips.
+ */
 function restoreSymlinks(packageFolder: string): void {
   const list = join(packageFolder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -43,7 +45,7 @@ function restoreSymlinks(packageFolder: string): void {
     try {
       symlinkSync(relative(dirname(link.target), link.source), target);
     } catch (error) {
-      // Two starts at once: the other one made it.
+      // Two starts at once: the other one created it.
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
       throw new StackError(
         'binary_missing',

@@ -1,6 +1,6 @@
 // Postgres refuses to run as root. As root it gets another user id without a new OS user: in a user namespace, where
-// files stay root's own and any folder will do, or, where namespaces are forbidden (many containers), as the user
-// `nobody`, which then needs binaries and data in a folder that it may enter.
+// files remain root's own and any folder works, or, where namespaces are forbidden (many containers), as the user
+// `nobody`, which needs binaries and data in a folder that it may enter.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -15,11 +15,11 @@ export interface PostgresIdentity {
   readonly binaries: PostgresBinaries;
   /** Folder for the cluster and short-lived files: the data folder, or its replacement that `nobody` may enter. */
   readonly folder: string;
-  /** Said to the person when data lies elsewhere than asked. */
+  /** Shown to the person when data is stored elsewhere than requested. */
   readonly notice?: string;
-  /** The command line that runs `binary` under this identity, in place of itself (the process id stays). */
+  /** Returns the command line that runs `binary` under this identity and replaces itself (the process id stays). */
   command(binary: string, args: readonly string[]): { command: string; args: string[]; uid?: number; gid?: number };
-  /** Hands a file or folder that we made to the identity. */
+  /** Gives a file or folder that we created to the identity. */
   give(path: string): void;
 }
 
@@ -40,13 +40,14 @@ export function choosePostgresIdentity(
 }
 
 function rootWay(dataDir: string, binaries: PostgresBinaries): IdentityWay {
-  // Also fails when a parent folder is another user's and closed: root's id without root's powers may not enter.
+  // Also fails when a parent folder belongs to another user and is closed: root's id without root's capabilities may
+  // not enter.
   const script = '[ -w "$1" ] && exec "$2" --version';
   const tried = spawnSync('unshare', [...namespaceArgs(), '/bin/sh', '-c', script, 'sh', dataDir, binaries.initdb]);
   return tried.status === 0 ? 'namespace' : 'nobody';
 }
 
-/** initdb looks its user up in the password file: 1000 where there is such a user, else `nobody`. */
+/** initdb looks its user up in the password file: 1000 if there is such a user, else `nobody`. */
 function namespaceArgs(): string[] {
   if (passwdLine((fields) => fields[2] === '1000')) return UNSHARE;
   const nobody = nobodyIds();
@@ -80,7 +81,7 @@ function asNobody(dataDir: string, installed: PostgresBinaries): PostgresIdentit
   };
 }
 
-/** The installed ones where `nobody` may run them, else a copy made once. */
+/** The installed ones if `nobody` may run them, else a copy made once. */
 function enterableBinaries(installed: PostgresBinaries, uid: number, gid: number): PostgresBinaries {
   if (spawnSync(installed.initdb, ['--version'], { uid, gid, cwd: '/' }).status === 0) return installed;
   const version = spawnSync(installed.initdb, ['--version'], { encoding: 'utf8' }).stdout.replace(/[^0-9.]/g, '');
@@ -91,7 +92,7 @@ function enterableBinaries(installed: PostgresBinaries, uid: number, gid: number
     try {
       renameSync(partial, copy);
     } catch {
-      // Another start was first: its copy is as good.
+      // Another start was first: its copy is equivalent.
       rmSync(partial, { recursive: true, force: true });
     }
   }

@@ -34,7 +34,7 @@ describe('the embedded Postgres', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('is made durable, on loopback, behind a password in a closed file, and its id is the postmaster', async () => {
+  test("is durable, on loopback, with a password in a closed file, and its id is the postmaster's", async () => {
     const server = await startPostgres(options());
     const [row] = await ask(
       server.url,
@@ -111,7 +111,7 @@ describe('the embedded Postgres', () => {
 
   const root = process.getuid?.() === 0;
 
-  test('runs as another user where root has no user namespaces, and says where its data is', {
+  test('runs as another user if root has no user namespaces, and reports where its data is', {
     skip: root ? false : 'needs root',
   }, async () => {
     const said: string[] = [];

@@ -1,5 +1,5 @@
-// The embedded Postgres of the local stack and of the tests: made on first start, found again on the next, reachable
-// only on loopback.
+// The embedded Postgres of the local stack and of the tests: created on the first start, found again on the next,
+// reachable only on loopback.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -23,9 +23,9 @@ import { type Exit, type ServerProcess, startServerProcess } from './server-proc
 import { StackError } from './stack-error.ts';
 
 interface PostgresOptions {
-  /** Holds the cluster and the file `password` (mode 0600); made when absent. */
+  /** Holds the cluster and the file `password` (mode 0600); created if missing. */
   readonly dataDir: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
   readonly logFile: string;
   /** More server settings, name to value. */
@@ -45,11 +45,11 @@ export interface PostgresServer {
   /** The id of the real postmaster. */
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** SIGINT (the default) breaks off sessions and leaves a clean cluster; SIGKILL after 15 s. */
+  /** SIGINT (the default) ends sessions and leaves a clean cluster; SIGKILL after 15 s. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** While it runs: recovery and a busy machine take their time. */
+/** Since recovery and a busy machine need more time. */
 const READY_WITHIN_MS = 600_000;
 const STOP_GRACE_MS = 15_000;
 
@@ -67,7 +67,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   huge_pages: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Statements and row values of failed statements are content: they stay out of the log.
+  // Statements and row values of failed statements are content, so they are not logged.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
@@ -116,7 +116,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   };
 }
 
-/** The superuser's password; makes the cluster on first use, whole or not at all. */
+/** Returns the superuser's password; creates the cluster on first use, whole or not at all. */
 function ensureCluster(dataDir: string, identity: PostgresIdentity): string {
   const passwordFile = join(dataDir, 'password');
   const cluster = join(identity.folder, 'cluster');
@@ -163,7 +163,7 @@ async function waitUntilReady(server: ServerProcess, url: string, cluster: strin
     const sql = postgres(url, { max: 1, connect_timeout: 30, onnotice: () => {}, fetch_types: false });
     try {
       const [row] = await sql<{ folder: string }[]>`select current_setting('data_directory') as folder`;
-      // A taken port would connect us to its owner.
+      // Behind a taken port we would connect to its owner.
       if (row?.folder === cluster) return;
       throw new StackError('port_taken', `Port ${port} belongs to another Postgres.`);
     } catch (error) {
@@ -192,8 +192,8 @@ function lastLine(text: string | null): string | undefined {
   return text?.trim().split('\n').at(-1);
 }
 
-// Whether a Postgres cluster folder is free. After SIGKILL the lock file stays behind, and its process id may since
-// belong to something else, which would block a restart forever; backends live on for an instant and still write.
+// Checks whether a Postgres cluster folder is free. After SIGKILL the lock file remains, and its process id may since
+// belong to another process, which would block a restart forever; backends live for another moment and still write.
 
 const ORPHANS_WAIT_MS = 10_000;
 
@@ -201,7 +201,7 @@ const ORPHANS_WAIT_MS = 10_000;
 async function freeClusterFolder(cluster: string): Promise<void> {
   const lockFile = join(cluster, 'postmaster.pid');
   if (!existsSync(lockFile)) return;
-  // Without /proc we cannot know more than Postgres itself finds out.
+  // Without /proc we can know no more than Postgres itself finds out.
   if (!existsSync('/proc/self')) return;
   const postmaster = Number(readFileSync(lockFile, 'utf8').split('\n')[0]);
   const deadline = performance.now() + ORPHANS_WAIT_MS;
@@ -219,7 +219,7 @@ async function freeClusterFolder(cluster: string): Promise<void> {
   rmSync(lockFile, { force: true });
 }
 
-/** Ids of the processes whose working folder is `folder`: every Postgres process enters its cluster's. */
+/** Returns the ids of the processes whose working folder is `folder`, which every Postgres process enters. */
 function processesIn(folder: string): number[] {
   const real = realpathSync(folder);
   const found: number[] = [];

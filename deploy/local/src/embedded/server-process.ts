@@ -1,5 +1,5 @@
-// One server of ours as a child process: output to a log file, an orderly stop that ends in SIGKILL, and a guard that
-// ends it when this process dies without a word.
+// Runs a server as a child process: output to a log file, an orderly stop that ends in SIGKILL, and a guard that ends
+// it when this process dies unexpectedly.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -44,7 +44,7 @@ export async function startServerProcess(server: ServerCommand): Promise<ServerP
   const logStart = statSync(server.logFile).size;
   let child: ChildProcess;
   try {
-    // Its own process group: Ctrl-C in a terminal reaches only us, and we stop our parts in order.
+    // Its own process group, so that Ctrl-C in a terminal reaches only us, and we stop our parts in order.
     child = spawn(server.command, server.args, {
       stdio: ['ignore', log, log],
       detached: true,

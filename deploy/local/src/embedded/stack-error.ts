@@ -1,4 +1,4 @@
-// A fault that a person starting the stack can fix: its message is one clear sentence, printed without a stack.
+// A fault that a person who starts the stack can fix: its message is one clear sentence, printed without a stack trace.
 
 export type StackErrorCode =
   | 'port_taken'

@@ -1,12 +1,12 @@
 // A person at the development provider: an e-mail address in an organization, neither of them verified. People who
-// signed in are kept, so that their refreshed tokens have the same claims.
+// signed in are stored, so that their refreshed tokens have the same claims.
 import { createHash } from 'node:crypto';
 import type { Sql } from '@methods/postgres/pool';
 
 type AccountRole = 'viewer' | 'member' | 'admin';
 
 export interface Account {
-  /** The tokens' `sub`: the same for the same address in the same organization, with every stack. */
+  /** The tokens' `sub`: the same for the same address in the same organization, in every stack. */
   readonly accountId: string;
   readonly email: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export function accountOf(typed: { email: string; organization: string; role: st
   return { accountId: accountId(email, orgId), email, name: nameIn(email), orgId, orgName, role };
 }
 
-/** The claims of every token of this account. Without a role there is no claim of that name. */
+/** The claims of every token of this account. Without a role that claim is missing. */
 export function claimsOf(account: Account): Record<string, unknown> {
   return {
     org_id: account.orgId,
@@ -64,7 +64,7 @@ function accountId(email: string, orgId: string): string {
   return `dev.${digest(`${email.toLowerCase()}\n${orgId}`).slice(0, 32)}`;
 }
 
-/** ada.lovelace@example.com is Ada Lovelace. */
+/** ada.lovelace@example.com becomes Ada Lovelace. */
 function nameIn(email: string): string {
   const words = (email.split('@')[0] ?? '').split(/[._+-]+/).filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || email;
@@ -74,7 +74,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The people who signed in, kept so that their refreshed tokens have the same claims. */
+/** The people who signed in, stored so that their refreshed tokens have the same claims. */
 export class AccountStore {
   constructor(private readonly sql: Sql) {}
 

@@ -37,7 +37,7 @@ describe('clients of the development identity provider', () => {
     return ((await response.json()) as { client_id: string }).client_id;
   }
 
-  test('read what it does, in both forms', async () => {
+  test('read its metadata, in both forms', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server']) {
       const document = (await (await fetch(`${issuer}/.well-known/${name}`)).json()) as Record<string, unknown>;
       assert.equal(document.issuer, issuer);
@@ -64,7 +64,7 @@ describe('clients of the development identity provider', () => {
     const poll = (deviceCode: string) =>
       post(`${issuer}/token`, { grant_type: DEVICE_CODE, client_id: 'methods-cli', device_code: deviceCode });
 
-    test('are signed in by a person who types their code and sees who asks', async () => {
+    test('are signed in by a person who types their code and sees which client asks', async () => {
       const { body: asked } = await ask();
       assert.equal(asked.verification_uri, `${issuer}/device`);
       assert.equal(asked.expires_in, 600);
@@ -102,7 +102,7 @@ describe('clients of the development identity provider', () => {
     test('are notified when the person refuses', async () => {
       const { body: asked } = await ask();
       const browser = new Browser();
-      // The link with the code in it: a page that sends itself on, or has a button where scripts are off.
+      // The link that contains the code: a page that submits itself, or has a button without scripts.
       const link = await browser.open(String(asked.verification_uri_complete));
       assert.match(link.headers.get('content-security-policy') ?? '', /script-src 'none' 'sha256-/);
       const question = await browser.submit(link);
@@ -117,7 +117,7 @@ describe('clients of the development identity provider', () => {
     });
   });
 
-  test('register themselves, and what they call themselves is shown as text', async () => {
+  test('register themselves, and their names are shown as text', async () => {
     const callback = 'https://agent.example/callback';
     const client_id = await register({
       client_name: '<script>alert(1)</script>"',
@@ -144,7 +144,7 @@ describe('clients of the development identity provider', () => {
     assert.equal(claims.org_name, '<b>"Evil"</b>');
   });
 
-  test('cannot put anything but an address into a page’s policy', async () => {
+  test('cannot put anything except an address into a page’s policy', async () => {
     const redirect_uri = 'https://a;script-src/cb';
     const client_id = await register({ redirect_uris: [redirect_uri] });
     const login = await new Browser().open(authorizeUrl(issuer, pkce().challenge, { client_id, redirect_uri }));
@@ -159,7 +159,7 @@ describe('clients of the development identity provider', () => {
     }
   });
 
-  test('get a sentence for what was typed wrong, and their text back', async () => {
+  test('get a sentence for each wrong input, and their text back', async () => {
     const browser = new Browser();
     const login = await browser.open(authorizeUrl(issuer, pkce().challenge));
     for (const [fault, typed] of [

@@ -1,4 +1,4 @@
-// The identity provider's parts and the order they start in.
+// The identity provider's parts and their start order.
 import { systemClock } from '@methods/base/clock';
 import { startAll, stopAll } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';

@@ -1,5 +1,5 @@
-// The configuration of the development identity provider, which believes every input: it runs as a part of a local
-// stack, on this machine's own address, and nowhere else.
+// The configuration of the development identity provider, which accepts every input: it runs only as a part of a local
+// stack, on this machine's own address.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { Type } from 'typebox';
@@ -12,7 +12,7 @@ const Environment = Type.Object({
   /** 127.0.0.1:port; the issuer is this address. */
   LISTEN: Type.String({ pattern: '^\\S+:[0-9]{1,5}$' }),
   POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
-  /** Where keys are kept. */
+  /** Where keys are stored. */
   IDENTITY_FOLDER: Type.String({ minLength: 1 }),
   /** Of the gateway. */
   PUBLIC_URL: Type.String({ pattern: URL }),

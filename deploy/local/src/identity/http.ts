@@ -1,4 +1,4 @@
-// Bodies in and pages out, for the few routes that are not the protocol's.
+// Reads bodies and sends pages, for the few routes that are not the protocol's.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { formPolicy } from './pages/page.ts';
 

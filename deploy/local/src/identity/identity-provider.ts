@@ -22,7 +22,7 @@ const DAY_S = 86_400;
 
 export interface IdentityProvider {
   readonly provider: Provider;
-  /** An access token as a sign-in of the command line gets it, without the sign-in. */
+  /** Issues an access token like that of a command line sign-in, without the sign-in. */
   issueToken(account: Account, audience: Audience): Promise<string>;
 }
 
@@ -35,14 +35,14 @@ export interface IdentityProviderParts {
 
 export function identityProvider({ config, keys, objects, accounts }: IdentityProviderParts): IdentityProvider {
   const audiences = { machine: config.machineAudience, mcp: config.mcpUrl };
-  /** Accounts of tokens that come of no sign-in. */
+  /** Accounts of tokens without a sign-in. */
   const accountOfToken = new WeakMap<AccessToken, Account>();
   const provider = new Provider(config.issuer, {
     adapter: objects,
     jwks: keys.jwks,
     cookies: {
       keys: keys.cookieKeys,
-      // Browsers share cookies between the ports of an address: other stacks on this machine have others.
+      // Browsers share cookies between the ports of an address, so each stack on this machine has its own names.
       names: {
         session: `identity_${config.port}`,
         interaction: `identity_${config.port}_step`,
@@ -136,12 +136,12 @@ export function identityProvider({ config, keys, objects, accounts }: IdentityPr
   };
 }
 
-/** A command line stays signed in when the browser forgets, whether or not it asked for `offline_access`. */
+/** A command line stays signed in when the browser session ends, whether or not it asked for `offline_access`. */
 function outlivesSession(client: Client | undefined, scopes: ReadonlySet<string>): boolean {
   return client?.applicationType === 'native' || scopes.has('offline_access');
 }
 
-/** People change who they are all the time while they try things out: every sign-in asks. */
+/** People often change their identity while they try things out, so every sign-in asks. */
 function askingWhoEachTime(): unknown {
   const { base, Check } = interactionPolicy;
   const policy = base();
@@ -176,7 +176,10 @@ function originOf(uri: string): string | null {
   return URL.canParse(uri) ? new URL(uri).origin : null;
 }
 
-/** Metadata documents of clients; the library refuses private addresses, of which a developer's own machine is one. */
+/**
+ * Fetches metadata documents of clients; the library refuses private addresses, which include a developer's own
+ * machine.
+ */
 function fetchDocument(url: string, options: RequestInit & { dispatcher?: unknown }): Promise<Response> {
   const { dispatcher: _refusing, ...plain } = options;
   const own = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);

@@ -56,7 +56,7 @@ export class IdentityServer implements Stoppable {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('content-security-policy', CONTENT_POLICY);
     response.setHeader('x-content-type-options', 'nosniff');
-    // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+    // Not `no-referrer`, since browsers would then send `Origin: null` with our own forms.
     response.setHeader('referrer-policy', 'same-origin');
     try {
       this.refuseForeign(request);
@@ -77,7 +77,10 @@ export class IdentityServer implements Stoppable {
     }
   }
 
-  /** A page elsewhere could give our address another name (DNS rebinding), and links are made of the name asked for. */
+  /**
+   * A page elsewhere could point another name to our address (DNS rebinding), and links are built from the requested
+   * name.
+   */
   private refuseForeign(request: IncomingMessage): void {
     if (`http://${request.headers.host}` !== this.parts.issuer)
       throw new RequestFault(421, `This provider answers only at ${this.parts.issuer}.`);

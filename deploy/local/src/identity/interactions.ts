@@ -14,7 +14,7 @@ export class Interactions {
     private readonly accounts: AccountStore,
   ) {}
 
-  /** False where the path is none of these pages. */
+  /** Returns false if the path is not one of these pages. */
   async handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const found = PATH.exec(path);
     if (found === null) return false;
@@ -107,7 +107,7 @@ export class Interactions {
   }
 }
 
-/** Where the browser goes in the end; nowhere for a device. */
+/** Where the browser is redirected in the end; nowhere for a device. */
 function redirectOf({ params, deviceCode }: Interaction): string[] {
   return deviceCode === undefined && typeof params.redirect_uri === 'string' ? [params.redirect_uri] : [];
 }

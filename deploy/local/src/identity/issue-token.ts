@@ -1,5 +1,5 @@
-// Tokens for scripts and tests: anyone who can read the secret in the stack's data folder owns the stack, and may act
-// as any person in it. The provider signs them as it signs every other one.
+// Issues tokens for scripts and tests: anyone who can read the secret in the stack's data folder owns the stack, and
+// may act as any person in it. The provider signs them like every other token.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AccountFault, accountOf } from './account.ts';

@@ -1,5 +1,5 @@
-// The provider's secrets in its folder, made once and readable only by their owner, so that tokens and sessions live
-// over restarts.
+// The provider's secrets in its folder, created once and readable only by their owner, so that tokens and sessions
+// survive restarts.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ function read(file: string): string | null {
   }
 }
 
-/** Whole or not at all: a start that is killed leaves no half of a key. */
+/** Writes all or nothing, so that a killed start leaves no half of a key. */
 function write(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);

@@ -45,7 +45,7 @@ function environmentOf(folder: string, postgresUrl: string, port: number): Recor
   };
 }
 
-test('the development identity provider starts nowhere but in a local stack, on loopback', async () => {
+test('the development identity provider starts only in a local stack, on loopback', async () => {
   const right = environmentOf('folder', 'postgres://nobody@127.0.0.1:1/none', 4999);
   assert.equal(readConfig(right).issuer, 'http://127.0.0.1:4999');
   for (const [environment, sentence] of [
@@ -62,7 +62,7 @@ test('the development identity provider starts nowhere but in a local stack, on 
   assert.match(errors(), /identity-provider: .*METHODS_LOCAL_STACK: is not 1/s);
 });
 
-test('a client may be an https document, on the developer’s own machine too', async () => {
+test('a client may be an https document, even on the developer’s own machine', async () => {
   const folder = tempFolder('identity');
   const database = await (await testPostgres()).freshDatabase();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

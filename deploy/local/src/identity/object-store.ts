@@ -7,7 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import { type Adapter, errors } from 'oidc-provider';
 
-/** For objects without an end in the protocol: clients that registered themselves. */
+/** For objects that the protocol never expires: clients that registered themselves. */
 const WITHOUT_END_S = 90 * 86_400;
 const SWEEP_ROWS_MAX = 1_000;
 
@@ -41,7 +41,7 @@ export function objectStore(sql: Sql): (model: string) => Adapter {
       const { count } = await sql`
         update identity.objects set consumed_at = now()
         where model = ${model} and id = ${id} and consumed_at is null`;
-      // Two concurrent exchanges have both read it unused: one of them is refused here.
+      // Two concurrent exchanges have both read it as unused: one of them is refused here.
       if (count === 0) throw new errors.InvalidGrant('already used');
     },
     async destroy(id) {
@@ -75,14 +75,14 @@ function read([row]: readonly Row[]): Record<string, unknown> | undefined {
   return { ...JSON.parse(row.payload), ...(row.consumedS === null ? {} : { consumed: row.consumedS }) };
 }
 
-/** Ids come from requests; ours are short and visible, and Postgres refuses some others with an error. */
+/** Ids come from requests; ours are short and printable, and Postgres refuses some others with an error. */
 function storable(id: string): boolean {
   return /^[\x21-\x7e]{1,1024}$/.test(id);
 }
 
 const BETWEEN_MS = 60_000;
 
-/** Expired objects of the identity provider go, a batch a minute and more while there are more. */
+/** Deletes expired objects of the identity provider: a batch a minute, and more while there are more. */
 export class Sweep implements Stoppable {
   private timer: Timer | null = null;
   private stopped = false;

@@ -69,7 +69,7 @@ declare module 'oidc-provider' {
     claims(): Promise<Record<string, unknown>>;
   }
 
-  /** Where the provider keeps one kind of object. */
+  /** The provider's storage of one kind of object. */
   export interface Adapter {
     upsert(id: string, payload: Record<string, unknown>, expiresInS?: number): Promise<void>;
     find(id: string): Promise<Record<string, unknown> | undefined>;

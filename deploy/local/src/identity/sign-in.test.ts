@@ -34,7 +34,7 @@ describe('a sign-in with the development identity provider', () => {
     return body;
   }
 
-  test('ends in an access token that says who acts, in which organization, for one audience', async () => {
+  test('ends in an access token that names the person and organization, for one audience', async () => {
     const { verifier, challenge } = pkce();
     const back = await signIn(authorizeUrl(issuer, challenge));
     assert.equal(back.origin + back.pathname, 'http://127.0.0.1:53682/callback');
@@ -82,7 +82,7 @@ describe('a sign-in with the development identity provider', () => {
     await assert.rejects(verified(issuer, body.access_token ?? '', MACHINE), /Invalid Compact JWS/);
   });
 
-  test('asks each time who signs in, also a browser that has signed in', async () => {
+  test('asks each time who signs in, even in a browser that has signed in', async () => {
     const browser = new Browser();
     const { challenge } = pkce();
     const first = await signIn(authorizeUrl(issuer, challenge), ADA, browser);
@@ -130,7 +130,7 @@ describe('a sign-in with the development identity provider', () => {
     }
   });
 
-  test('sends no one to an address the client did not name', async () => {
+  test('sends no one to an address that the client did not name', async () => {
     const { challenge } = pkce();
     for (const redirect_uri of ['http://127.0.0.1:53682/other', 'https://evil.example/callback']) {
       const page = await new Browser().open(authorizeUrl(issuer, challenge, { redirect_uri }));
@@ -151,7 +151,7 @@ describe('a sign-in with the development identity provider', () => {
     assert.equal((await exchange(issuer, code, first.verifier)).body.error, 'invalid_grant');
   });
 
-  test('lives on by refresh tokens, each good once', async () => {
+  test('continues by refresh tokens, each valid once', async () => {
     const { refresh_token: first = '' } = await tokens({ resource: MCP });
     const refresh = (refresh_token: string, over: Record<string, string> = {}) =>
       post(`${issuer}/token`, { grant_type: 'refresh_token', client_id: 'methods-cli', refresh_token, ...over });
@@ -174,7 +174,7 @@ describe('a sign-in with the development identity provider', () => {
     assert.equal(refreshed.body.error, 'invalid_grant');
   });
 
-  test('survives a restart: keys, refresh tokens and sign-ins under way', async () => {
+  test('survives a restart: keys, refresh tokens and pending sign-ins', async () => {
     const { access_token: access = '', refresh_token: refresh = '' } = await tokens();
     const { verifier, challenge } = pkce();
     const browser = new Browser();
@@ -199,7 +199,7 @@ describe('a sign-in with the development identity provider', () => {
     assert.equal(back.searchParams.get('error'), 'access_denied');
   });
 
-  test('ends at the dashboard’s own address when one signs out', async () => {
+  test('ends at the dashboard’s own address after a sign-out', async () => {
     const browser = new Browser();
     await signIn(authorizeUrl(issuer, pkce().challenge), ADA, browser);
     const out = { client_id: 'methods-dashboard', post_logout_redirect_uri: `${BASE}/` };

@@ -1,4 +1,5 @@
-// How a script asks the provider for a token; see issue-token.ts. Apart from it, so that a script loads no provider.
+// The request by which a script gets a token from the provider; see issue-token.ts. Separate from it, so that a script
+// loads no provider.
 import type { Audience } from './resources.ts';
 
 export const ISSUE_TOKEN_PATH = '/development/token';

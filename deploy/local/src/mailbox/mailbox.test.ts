@@ -21,7 +21,7 @@ async function send(fields: { subject: string; text?: string; html?: string }): 
 
 const read = async (path: string) => (await fetch(`${pageUrl}${path}`)).text();
 
-test('a mail that comes is listed and shown, with links that can be followed', async () => {
+test('an arriving mail is listed and shown, with links that can be followed', async () => {
   const link = 'http://127.0.0.1:4600/a/token_-1';
   await send({
     subject: 'Größe <b>?',
@@ -38,7 +38,7 @@ test('a mail that comes is listed and shown, with links that can be followed', a
   assert.equal((await fetch(`${pageUrl}/mails/99`)).status, 404);
 });
 
-test('its pages run and load nothing, and are for the address of this machine only', async () => {
+test('its pages run and load nothing, and are only for the address of this machine', async () => {
   const { headers } = await fetch(`${pageUrl}/`);
   assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
   assert.equal(headers.get('cache-control'), 'no-store');
@@ -54,7 +54,7 @@ test('its pages run and load nothing, and are for the address of this machine on
   assert.equal(status, 421);
 });
 
-test('a mail that is too large is refused, and of many the last are kept', async () => {
+test('a mail that is too large is refused, and only the last of many are kept', async () => {
   await assert.rejects(send({ subject: 'large', text: 'x'.repeat(2 << 20) }), { responseCode: 552 });
   const transport = createTransport({ url: smtpUrl, pool: true } as never);
   for (let n = 0; n < 205; n++) {
@@ -66,7 +66,7 @@ test('a mail that is too large is refused, and of many the last are kept', async
   assert.ok(list.includes('no 204') && !list.includes('>no 4<'));
 });
 
-test('a mail of any shape is read without end or fault', () => {
+test('a mail of any shape is read without a fault, in bounded time', () => {
   assert.deepEqual(readMail(''), { subject: '', from: '', to: '', text: '', html: '' });
   const nested = (level: number): string =>
     level === 0

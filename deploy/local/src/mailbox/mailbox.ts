@@ -1,5 +1,5 @@
-// The development mailbox: takes all mail of the stack by SMTP and shows it on pages, both on loopback only. Mails are in
-// memory, the last ones only.
+// The development mailbox: accepts all mail of the stack by SMTP and shows it on pages, both on loopback only. It keeps
+// the last mails in memory.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { type ReadMail, readMail } from './read-mail.ts';
 
 const MAILS_MAX = 200;
 const MAIL_BYTES_MAX = 1 << 20;
-/** HTML of a mail may be styled, and loads and runs nothing. */
+/** HTML of a mail may be styled, but loads and runs nothing. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -39,7 +39,7 @@ export class Mailbox {
   });
 
   async start(): Promise<{ readonly smtpUrl: string; readonly pageUrl: string }> {
-    // A client that leaves in the middle is no fault of the stack.
+    // A client that disconnects early is no fault of the stack.
     this.smtp.on('error', () => {});
     this.smtp.listen(0, '127.0.0.1');
     await once(this.smtp.server, 'listening');
@@ -67,7 +67,7 @@ export class Mailbox {
   }
 
   private reply({ method, url = '/', headers }: IncomingMessage, response: ServerResponse): void {
-    // By its address only: a name that leads here could be a page of elsewhere that wants to read links.
+    // Only by its address: another name for it could be a foreign page that wants to read links.
     if (headers.host !== new URL(this.pageUrl).host) return send(response, 421, 'Wrong host.', 'text/plain');
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, 'Only GET.', 'text/plain');
     if (url === '/') return send(response, 200, listPage(this.mails));

@@ -1,4 +1,4 @@
-// Reads a mail as far as a page of the development mailbox shows it: its headers, its plain text and its HTML.
+// Reads the parts of a mail that a page of the development mailbox shows: its headers, its plain text and its HTML.
 
 export interface ReadMail {
   readonly subject: string;
@@ -11,7 +11,7 @@ export interface ReadMail {
 
 type Headers = ReadonlyMap<string, string>;
 
-/** Parts inside of parts; beyond it they are not shown. */
+/** Parts inside of parts; deeper ones are not shown. */
 const LEVELS_MAX = 4;
 
 export function readMail(raw: string): ReadMail {

@@ -1,5 +1,5 @@
-// Where the mail of a stack goes: to the server of the environment, else to a mailbox of this process; and the admin
-// who gets the mail of the examples.
+// Decides where the mail of a stack is sent: to the server of the environment, else to a mailbox of this process; and
+// which admin gets the mail of the examples.
 
 import { newId, type OrgId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
@@ -7,7 +7,7 @@ import { accountOf } from '../identity/account.ts';
 import { Mailbox } from './mailbox.ts';
 
 export interface StackMail {
-  /** Settings of the notifier; none: no mail goes out. */
+  /** Settings of the notifier; none: no mail is sent. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where mails are read; null: not here. */
   readonly pageUrl: string | null;
@@ -26,8 +26,8 @@ export async function startMail(wanted: boolean): Promise<StackMail> {
 }
 
 /**
- * The admin whose address gets the mail about the examples' questions until people have signed in. They join as no first
- * person does: the first who signs in is an admin too.
+ * The admin whose address gets the mail about the examples' questions until people have signed in. They do not count as
+ * the first person: the first who signs in is an admin too.
  */
 export const DEVELOPMENT_ADMIN = 'admin@local.example';
 const STATEMENT_TIMEOUT_MS = 10_000;

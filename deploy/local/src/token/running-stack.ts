@@ -1,4 +1,4 @@
-// Finds the identity provider of the one running stack that is meant, and asks it for an access token.
+// Finds the identity provider of the intended running stack, and requests an access token from it.
 import { join } from 'node:path';
 import { isStackRunning } from '../data-folder.ts';
 import { StackError } from '../embedded/stack-error.ts';
@@ -39,7 +39,7 @@ function providerOf(dataDir: string): ProviderOfStack {
   return { issuer: found.issuer, secret };
 }
 
-// Asks a stack's identity provider for an access token, with the secret of its data folder.
+// Requests an access token from a stack's identity provider, with the secret of its data folder.
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,5 +1,5 @@
-// The pages of a sign-in on another device (RFC 8628): the code is typed, then shown with the client that asks, so that
-// a person sees when it is not their own.
+// The pages of a sign-in on another device (RFC 8628): a person types the code, then sees it with the client that asks,
+// and so notices when it is not their own.
 import type { Client, Context } from 'oidc-provider';
 import { formPolicy, html, page } from './page.ts';
 

@@ -1,4 +1,4 @@
-// The frame of every page of the provider: plain HTML without scripts, everything that came from outside escaped.
+// The frame of every page of the provider: plain HTML without scripts, with all external text escaped.
 import { createHash } from 'node:crypto';
 
 /** Text that is HTML already; only `html` makes it. */

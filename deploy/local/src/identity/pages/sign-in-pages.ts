@@ -47,7 +47,7 @@ interface ConsentPage {
   readonly uid: string;
   readonly client: { readonly name: string; readonly id: string };
   readonly account: Account;
-  /** Where the answer goes; null for a device. */
+  /** Where the answer is sent; null for a device. */
   readonly redirectUri: string | null;
   readonly resources: readonly string[];
 }

@@ -1,4 +1,4 @@
-// A browser as far as sign-ins need one: it keeps cookies by path, follows redirects and sends forms.
+// A browser with what sign-ins need: it keeps cookies by path, follows redirects and sends forms.
 import assert from 'node:assert/strict';
 
 export interface Page {
