@@ -1,6 +1,7 @@
 // Measures the cost of a code step: CPU of the worker's side and of the runners, the time from start to end of a run,
-// and the time a step adds over its code. Beside it the start of an empty child process, which a warm runner saves.
-// Usage: node --import tsx libs/executor/bench/warm-step.ts [node|python|shell|all=all] [runs=20000] [concurrency=64]
+// and the time a step adds to its code. It also measures the start of an empty child process, which a warm runner
+// saves. Usage: node --import tsx libs/executor/bench/warm-step.ts [node|python|shell|all=all] [runs=20000]
+// [concurrency=64]
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

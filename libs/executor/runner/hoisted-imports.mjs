@@ -14,7 +14,7 @@ export function hoistImports(code, wrap, firstLine, file) {
   for (;;) {
     const body = lines.join('\n');
     try {
-      // A script knows no import.meta; the module that is made of the body does.
+      // A script has no import.meta; the module made from the body does.
       new Script(wrap(body.replaceAll('import.meta', '       meta')), { filename: file });
       return { imports, body };
     } catch (error) {
@@ -28,7 +28,7 @@ export function hoistImports(code, wrap, firstLine, file) {
           .replace(/\s*\n\s*/g, ' ')
           .replace(/;?$/, ';'),
       );
-      // Its own line breaks stay, so that the lines below keep their numbers.
+      // Its own line breaks are kept, so that the lines below keep their numbers.
       const kept = '\n'.repeat(match[1].split('\n').length - 1);
       const after = lines.slice(index).join('\n').slice(match[1].length);
       lines.splice(index, lines.length - index, ...`${kept}${after}`.split('\n'));

@@ -12,11 +12,11 @@ import { wantedMs } from './wanted-time.mjs';
 import { WorkFolder } from './work-folder.mjs';
 import { connectWorker } from './worker-pipe.mjs';
 
-/** Kept here: a step may put something else there. */
+/** Stored here, since a step may replace the original. */
 const { stringify } = JSON;
 const HEAP_CHECK_EVERY_STEPS = 32;
 const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
-/** So long the ends of plain steps wait for more of them. */
+/** How long the ends of plain steps wait for more of them. */
 const PLAIN_TOGETHER_MS = 5;
 
 const [workDir, codeDir, memoryMb, token] = process.argv.slice(2);
@@ -47,15 +47,15 @@ const pipe = connectWorker(
   },
   (line) => (plainRealm ?? JSON).parse(line),
 );
-/** Made at the first plain code; where it cannot be made, plain steps fail and are run in the usual way. */
+/** Created for the first plain code; if that fails, plain steps fail and run in the usual way. */
 let plainRealm = null;
 const plainSteps = [];
 /** In the order in which they are to run. */
 const steps = [];
 let running = false;
-/** The step before could change nothing of what is put back. */
+/** The previous step could change nothing that is restored. */
 let isClean = false;
-/** This process is to run no more steps. */
+/** This process runs no more steps. */
 let closed = false;
 const tickets = new Tickets();
 const prints = new StepPrints(token);
@@ -63,13 +63,13 @@ const prints = new StepPrints(token);
 const changing = new Set();
 let libChanges = false;
 let stepsRun = 0;
-/** The message of the step at work. */
+/** The message of the present step. */
 let current = null;
 /** Resolves when another step may begin after one whose end is held. */
 let continued = null;
 let letContinue = null;
 
-// Leftovers of a step may fail at any time; the process is not trusted any more after that.
+// Leftovers of a step may fail at any time; the process is not trusted after that.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => {
     if (current === null) process.exit(1);
@@ -85,14 +85,14 @@ async function runSteps() {
     const message = steps.shift();
     if (message.queued && !tickets.take(message.n)) continue;
     await runStep(message);
-    // Its end is out before another step begins, and what it left fails before that.
+    // Its end is sent before another step begins, and its leftovers fail before that.
     await pipe.flushed();
     await turn();
     if (closed) return;
     if (continued === null) continue;
     await continued;
     continued = null;
-    // What was printed since the end of the step is not of the next one.
+    // Prints since the end of the step do not belong to the next one.
     prints.mark();
   }
   running = false;
@@ -124,7 +124,7 @@ async function runStep(message) {
   }
   result.ms = performance.now() - startedMs;
   result.wanted = wantedMs() - wantedBeforeMs;
-  // A full pipe makes prints wait; they belong to this step and go before its end.
+  // A full pipe delays prints; they belong to this step and precede its end.
   if (contained) await pipe.flushed();
   else await prints.flushed();
   if (state.spawned()) result.spawned = true;
@@ -137,7 +137,7 @@ async function runStep(message) {
   } else if (++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow()) {
     result.replace = 'its memory grew';
   }
-  // The worker takes files, and looks for processes, before another step meets either.
+  // The worker collects files, and looks for processes, before another step meets either.
   if (!result.replace && (result.files || result.spawned)) {
     result.held = true;
     continued = new Promise((resolve) => {
@@ -147,7 +147,7 @@ async function runStep(message) {
   end(message, result);
 }
 
-/** Ends leave together. Code that fails here is run again in the usual way: `again`. */
+/** Ends are sent together. Code that fails here runs again in the usual way: `again`. */
 function runPlainSteps() {
   let lines = '';
   let sentMs = performance.now();
@@ -184,11 +184,11 @@ function end(message, { outText, replace, ...result }) {
   const reason = marked === false ? 'the step closed its output' : replace;
   if (reason) closed = true;
   const head = stringify({ t: 'end', n: message.n, ms: 0, ...result, marked, replace: reason });
-  // The out is text already; taking it in as it is saves a second pass over it.
+  // The out is already text; inserting it unchanged saves a second pass.
   pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);
 }
 
-/** Things that are being closed need a turn or two; what is still there after 10 ms was left behind. */
+/** Resources that are being closed need a turn or two; what remains after 10 ms was left behind. */
 async function staysActive(resourcesBefore) {
   for (let i = 0; i < 3; i++) {
     await turn();

@@ -1,11 +1,11 @@
-// Where plain code runs: a global object of its own with the built-ins of the language and nothing else, all frozen, so
-// that no run leaves anything there for the next. Nothing of the runner is ever handed in: values come as text, which
-// this realm parses itself. Code that needs what is not here fails, and runs in the usual way instead.
+// Runs plain code: in its own global object with the built-ins of the language and nothing else, all frozen, so that no
+// run leaves anything for the next. No object of the runner is ever passed in: values come as text, which this realm
+// parses itself. Code that needs more fails, and runs in the usual way instead.
 import { createContext, Script } from 'node:vm';
 
 /**
- * Freezes all that code can reach, by name or through what its syntax makes. Removes what regular expressions remember,
- * such as `RegExp.$1`.
+ * Freezes everything that code can reach, by name or through objects that its syntax creates. Removes what regular
+ * expressions remember, such as `RegExp.$1`.
  */
 const FREEZE = `"use strict";
   for (const key of Reflect.ownKeys(RegExp)) {
@@ -30,7 +30,7 @@ const FREEZE = `"use strict";
       waiting.push(value, get, set);
     }
   }
-  // The global object itself cannot be frozen. Code that names a built-in may assign to it as well.
+  // The global object itself cannot be frozen. Code that names a built-in may also assign to it.
   const { defineProperty, getOwnPropertyDescriptor } = Object;
   for (const key of Reflect.ownKeys(globalThis)) {
     const { value, enumerable } = getOwnPropertyDescriptor(globalThis, key);
@@ -41,10 +41,10 @@ const FREEZE = `"use strict";
 export class PlainRealm {
   #context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
   #functions = new Map();
-  /** Text to values of this realm. */
+  /** Converts text to values of this realm. */
   parse = new Script(FREEZE).runInContext(this.#context);
 
-  /** Null where this node lacks a built-in that is frozen here, as one without Intl does. */
+  /** Null if this node lacks a built-in that is frozen here, for example without Intl. */
   static make() {
     try {
       return new PlainRealm();
@@ -59,11 +59,11 @@ export class PlainRealm {
     try {
       this.#functions.set(step, new Script(source, { filename: `step_${step}` }).runInContext(this.#context));
     } catch {
-      // This version of node reads less than the checker does: its runs fail here, and say so in the usual way.
+      // This version of node accepts less than the checker: its runs fail here, and report it in the usual way.
     }
   }
 
-  /** `values`: of this realm. The thrown value is the code's: do not call into it. */
+  /** `values`: of this realm. The thrown value belongs to the code: do not call into it. */
   run(step, values) {
     const out = this.#functions.get(step)(...values);
     if (typeof out?.then === 'function') throw new Error('the usual way awaits this');

@@ -1,11 +1,10 @@
-// The state that all code of a process shares: restored before each step where that is possible, and watched where it
-// is not.
+// The state that all code of a process shares: restored before each step where possible, and otherwise watched.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { inspect } from 'node:util';
 
-/** The descriptors of the runner: no step closes one and is followed by another. */
+/** The descriptors of the runner: a step that closes one is followed by no other step. */
 const OWN_DESCRIPTORS_MAX = 5;
 const SPAWNING = ['spawnSync', 'execSync', 'execFileSync'];
 /** An assignment to them changes what their accessor returns. */
@@ -19,7 +18,7 @@ const PROTOTYPED = [
   .split(' ');
 const PLAIN = ['JSON', 'Math', 'Reflect', 'Intl', 'console'];
 const BUILT_IN = [...PROTOTYPED, ...PLAIN].join('|');
-/** Code that can change a built-in says so by one of these; looking at all of them costs as much as a short step. */
+/** Code that can change a built-in contains one of these; checking all built-ins costs as much as a short step. */
 const CAN_CHANGE = new RegExp(
   '\\b(?:prototype|__proto__|constructor|define\\w*Propert\\w+|[sg]etPrototypeOf|Reflect|globalThis|global|eval|vm)\\b' +
     `|\\bassign\\(\\s*(?:${BUILT_IN})\\b|\\bdelete\\s+(?:${BUILT_IN})\\b|=\\s*(?:${BUILT_IN})\\b\\s*(?![.([])` +
@@ -32,7 +31,7 @@ export class ProcessState {
   #workDir;
   #watched = [];
   #globals;
-  /** By place; undefined where a global has an accessor. */
+  /** By place; undefined if a global has an accessor. */
   #globalValues;
   #accessors = [];
   #listeners;
@@ -42,7 +41,7 @@ export class ProcessState {
   #closed = false;
   #watchesCode = false;
 
-  /** Call when nothing of the author's has run yet. */
+  /** Called before any of the author's code has run. */
   constructor(workDir) {
     this.#workDir = workDir;
     this.#watchSpawning();
@@ -59,18 +58,18 @@ export class ProcessState {
     this.#globals = Reflect.ownKeys(globalThis);
     this.#globalValues = this.#globals.map((key) => {
       const { value, get } = Object.getOwnPropertyDescriptor(globalThis, key);
-      // The others load a module when they are first asked.
+      // The others load a module when they are first read.
       if (get) this.#accessors.push({ key, get, value: SET_INSIDE.has(key) ? get.call(globalThis) : undefined });
       return value;
     });
   }
 
-  /** True for code after which a look at every built-in is worth its time. */
+  /** True for code after which a check of every built-in is worth its time. */
   canChange(code) {
     return CAN_CHANGE.test(code);
   }
 
-  /** The environment is that of the process's start and this step's names. */
+  /** The environment is that of the process's start, plus this step's names. */
   reset({ step, key, try: tryNumber, in: values }) {
     // biome-ignore lint/style/noProcessEnv: as above.
     const environment = process.env;
@@ -91,18 +90,18 @@ export class ProcessState {
     process.exitCode = undefined;
   }
 
-  /** Before a step that can change nothing of what is put back. */
+  /** Called before a step that can change nothing that is restored. */
   count() {
-    // Not before the first such step: a process that only runs plain code pays nothing for it.
+    // Not before the first such step, so that a process that only runs plain code pays nothing for it.
     if (!this.#watchesCode) this.#watchCode();
     this.#watchesCode = true;
-    // Counted at the first step: while the runner's own modules load, the engine listens too.
+    // Counted at the first step: while the runner's own modules load, the engine also adds listeners.
     this.#listeners ??= listenerCount();
     this.#spawned = false;
     this.#reachedCode = false;
   }
 
-  /** True when the step reached what makes code of text, or what formats prints. */
+  /** True when the step reached functions that create code from text, or that format prints. */
   reachedCode() {
     return this.#reachedCode;
   }
@@ -113,8 +112,8 @@ export class ProcessState {
   }
 
   /**
-   * True when the step closed a descriptor of the runner, or left a global name, another value of one, a listener of the process or, where `thorough`, a
-   * changed built-in.
+   * True when the step closed a descriptor of the runner, or left a global name, a changed global, a listener of the
+   * process or, with `thorough`, a changed built-in.
    */
   isChanged(thorough) {
     if (this.#closed) return true;
@@ -134,7 +133,7 @@ export class ProcessState {
     return false;
   }
 
-  /** The first fetch keeps its connections under a global symbol; any other thing there is the step's. */
+  /** The first fetch keeps its connections under a global symbol; anything else there is the step's. */
   #isFetchAlone(globals) {
     if (globals.length !== this.#globals.length + 1 || !(DISPATCHER in globalThis)) return false;
     this.#dispatcher ??= globalThis[DISPATCHER];
@@ -143,7 +142,8 @@ export class ProcessState {
 
   #watch(object) {
     const keys = Reflect.ownKeys(object);
-    // Functions only: other values may count, and accessors may be replaced by their value at the first use.
+    // Only functions: other values may change by themselves, and accessors may be replaced by their value at the first
+    // use.
     const values = keys.map((key) => {
       const { value } = Object.getOwnPropertyDescriptor(object, key);
       return typeof value === 'function' ? value : undefined;
@@ -151,7 +151,7 @@ export class ProcessState {
     this.#watched.push({ object, keys, values });
   }
 
-  /** The parser cannot see which member a name that is made at run time leads to. */
+  /** The parser cannot see which member a name built at run time refers to. */
   #watchCode() {
     const reached = () => {
       this.#reachedCode = true;
@@ -165,7 +165,7 @@ export class ProcessState {
           reached();
           return make;
         },
-        // As a value does that a prototype has: the function gets a member of its own.
+        // Like a value of a prototype: the function gets its own member.
         set(value) {
           Object.defineProperty(this, 'constructor', { value, writable: true, enumerable: true, configurable: true });
         },
@@ -173,7 +173,7 @@ export class ProcessState {
     }
   }
 
-  /** By this symbol's functions code gets hold of what formats the prints of all steps. */
+  /** Through this symbol's functions code reaches what formats the prints of all steps. */
   #watchInspection() {
     const reached = () => {
       this.#reachedCode = true;
@@ -216,7 +216,7 @@ export class ProcessState {
   }
 }
 
-/** True for a global that has its accessor, or the value that its accessor puts in its own place. */
+/** True for a global that has its accessor, or the value with which its accessor replaces itself. */
 function isOwn(known) {
   const now = Object.getOwnPropertyDescriptor(globalThis, known.key);
   if (now === undefined) return false;

@@ -1,5 +1,5 @@
-# A warm runner: a child process that runs python steps of one version, one at a time, until its worker closes the
-# pipe. Its modules lie beside it; the author's code sees neither them nor their folder.
+# A warm runner: a child process that runs python steps of one version, one at a time, until its worker closes the pipe.
+# Its modules are in the same folder; the author's code sees neither them nor the folder.
 import json
 import os
 import sys
@@ -18,7 +18,7 @@ sys.path.pop(0)
 ARGUMENTS = (sys.argv[1], int(sys.argv[2]), f"\0{sys.argv[3]}\n".encode())
 sys.argv = ["step"]
 
-# Kept here: a step may change the module itself.
+# Stored here, since a step may change the module itself.
 ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 DECODE = json.JSONDecoder(object_hook=Value).decode
 PIPE = 3
@@ -30,7 +30,7 @@ def main(work_dir, memory_mb, mark):
     for descriptor in (PIPE, TICKETS):
         os.set_inheritable(descriptor, False)
     for stream in (sys.stdout, sys.stderr):
-        # Line by line: what was printed before a deadline must not be lost with the process.
+        # Line by line, so that prints before a deadline are not lost with the process.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     folder = WorkFolder(work_dir)
     code = StepCode()
@@ -48,12 +48,12 @@ def main(work_dir, memory_mb, mark):
             steps_run += 1
             end = run_step(message, folder, code, state, mark, steps_run % MEMORY_CHECK_EVERY_STEPS == 0)
             if end.get("replace"):
-                # What waits in line begins elsewhere.
+                # Queued steps begin elsewhere.
                 while True:
                     line.next()
             if end.get("held"):
                 line.wait_for_continue()
-                # What was printed since the end of the step is not of the next one.
+                # Prints since the end of the step do not belong to the next one.
                 mark_prints(mark)
 
 
@@ -70,17 +70,17 @@ def run_step(message, folder, code, state, mark, checks_memory):
         try:
             returned = code.run(message["step"], step, message["values"])
         finally:
-            # First of all: what follows needs the built-ins that were there before.
+            # Runs first: what follows needs the original built-ins.
             state.restore_builtins()
         out = text_of(returned)
         if step.files_named:
             end["files"] = True
     except BaseException as error:  # also SystemExit: the process is the runner's, not the step's
         end["error"] = report_of(error, state.memory_mb)
-        # Its frames hold what the step worked on.
+        # Its frames hold the step's values.
         error.__traceback__ = None
     if os.getpid() != state.pid:
-        # A copy that the step forked came back into the runner.
+        # A copy that the step forked returned into the runner.
         os._exit(0)
     end["ms"] = (time.monotonic() - started) * 1000
     end["wanted"] = wanted_ms() - wanted
@@ -90,11 +90,11 @@ def run_step(message, folder, code, state, mark, checks_memory):
     reason = code.impurity(message["step"]) or state.change(checks_memory)
     if reason or not end["marked"]:
         end["replace"] = reason or "the step closed its output"
-    # The worker takes files, and looks for processes, before another step meets either.
+    # The worker collects files, and looks for processes, before another step meets either.
     elif end.get("files") or state.spawned:
         end["held"] = True
     head = ENCODE(end)
-    # The out is text already; taking it in as it is saves a second pass over it.
+    # The out is already text; inserting it unchanged saves a second pass.
     send_text(head if out is None else head[:-1] + ',"out":' + out + "}")
     return end
 

@@ -1,8 +1,8 @@
-# Tells from its syntax tree that code changes modules it imports: such a change would stay for the next step, and no
-# look at the process afterwards could find every one.
+# Finds by its syntax tree that code changes modules it imports: such a change would remain for the next step, and no
+# check of the process afterwards could find all of them.
 import ast
 
-# Put back before each step.
+# Restored before each step.
 RESTORED = {("os", "environ"), ("sys", "path"), ("sys", "argv"), ("sys", "stdout"), ("sys", "stderr"), ("sys", "stdin")}
 CALLS = {"setattr", "delattr"}
 

@@ -1,4 +1,4 @@
-# Steps that were sent before they could begin, and what goes between the prints of one and the next.
+# Steps that were sent before they could begin, and the marks between the prints of one and the next.
 import os
 from collections import deque
 
@@ -16,7 +16,7 @@ class StepLine:
         self._leave = leave
         self._rest = b""
         self._read = deque()
-        # A ticket of a step that is still to come; those before it were taken back.
+        # A ticket of a later step; those before it were taken back.
         self._held = None
 
     def next(self):

@@ -1,4 +1,4 @@
-# What a step returned, as JSON text. Nothing is guessed: a value that JSON has no form for is refused by its place.
+# Converts what a step returned to JSON text. It guesses nothing: a value without a JSON form is refused by its place.
 import json
 import math
 import re
@@ -6,7 +6,7 @@ import re
 from python_step import LimitExceeded, OutRefused
 
 RETURNED_BYTES_MAX = 5 * 1024 * 1024
-# The largest integer that every JSON reader takes exactly.
+# The largest integer that every JSON reader keeps exact.
 INTEGER_MAX = 2**53 - 1
 LONG_NUMBER = re.compile(r"\d{16}")
 PATH_DEPTH_MAX = 100

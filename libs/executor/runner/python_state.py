@@ -1,4 +1,4 @@
-# What all code of a process shares: put back before each step where that is possible, and watched where it is not.
+# The state that all code of a process shares: restored before each step where possible, and otherwise watched.
 import builtins
 import gc
 import os
@@ -19,7 +19,7 @@ SPAWNING = {
     "pty.spawn",
     "subprocess.Popen",
 }
-# What an interpreter and its packages reserve without using it; the step's own use is watched by the worker.
+# What an interpreter and its packages reserve without using it; the worker watches the step's own use.
 RUNTIME_BYTES = 256 * 1024 * 1024
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP)
 PAGE_BYTES = 4096
@@ -40,7 +40,7 @@ class ProcessState:
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._umask = os.umask(0o022)
         os.umask(self._umask)
-        # The worker ends a process group by SIGTERM; Python itself would leave the signal at its default as well.
+        # The worker ends a process group by SIGTERM, for which Python keeps the default as well.
         self._handlers = [signal.getsignal(number) for number in SIGNALS]
         self._filters = list(warnings.filters)
         self._recursion = sys.getrecursionlimit()

@@ -1,4 +1,4 @@
-# What the author's code sees: the object `step`, and values whose fields can be read as attributes.
+# The objects that the author's code sees: `step`, and values whose fields can be read as attributes.
 import json
 import os
 

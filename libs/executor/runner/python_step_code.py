@@ -1,5 +1,5 @@
-# Turns a step's code into a function by its syntax tree, once for each step, so that every line keeps its number in
-# the author's source; and reads errors back into those lines.
+# Turns a step's code into a function by its syntax tree, once for each step, so that every line keeps its number in the
+# author's source; and maps errors back to those lines.
 import ast
 import asyncio
 import sys
@@ -29,7 +29,7 @@ class StepCode:
 
     def run(self, step_name, step, values):
         code, is_async = self._function_of(step_name)
-        # Modules of this step's own: what it sets at their top is gone with them.
+        # A separate module for this step, so that its top-level names disappear with it.
         module = types.ModuleType("step")
         sys.modules["step"] = module
         if self._lib is not None:
@@ -125,7 +125,7 @@ def author_frames(error):
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        # The modules of Python and of packages have paths for names.
+        # The modules of Python and of packages have paths as names.
         if "/" not in code.co_filename and not code.co_filename.startswith("<"):
             function = "the step" if code.co_name == "__step__" else code.co_name
             frames.append((code.co_filename, trace.tb_lineno, function))

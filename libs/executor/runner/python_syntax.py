@@ -1,4 +1,4 @@
-# Parses code of steps without running it: a JSON list of blocks on stdin, a list of what is wrong with each on stdout.
+# Parses code of steps without running it: a JSON list of blocks on stdin, a list of each one's fault on stdout.
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-# How long the process has wanted a processor: the time it had one, and the time it waited for one.
+# Measures how long the process has wanted a processor: the time it had one, and the time it waited for one.
 import os
 import time
 

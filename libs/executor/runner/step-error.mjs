@@ -3,7 +3,7 @@
 const STACK_LINES_MAX = 8;
 const MESSAGE_CHARACTERS_MAX = 4000;
 
-/** `thrown` may be anything, also an object whose getters throw. */
+/** `thrown` may be anything, even an object whose getters throw. */
 export function reportOf(thrown, codeDir) {
   try {
     if (!(thrown instanceof Error)) return { kind: 'exception', message: cut(String(thrown)) };

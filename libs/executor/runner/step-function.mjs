@@ -1,5 +1,5 @@
-// Turns a step's code into a function, once for each step. The code becomes a module of its own, so that `import`
-// works; it is never put together with values.
+// Turns a step's code into a function, once for each step. The code becomes a separate module, so that `import` works;
+// it is never concatenated with values.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -41,7 +41,7 @@ export class StepFunctions {
     if (this.#lib === null) return this.#module(step, `step_${step}`, code, line, ['step', ...names]);
     this.makeLib ??= await this.#loadLib(this.#lib);
     const run = await this.#module(step, `step_${step}`, code, line, ['lib', 'step', ...names]);
-    // Made again for each step: the next run must not see its variables.
+    // Created again for each step: the next run must not see its variables.
     return async (...values) => run(await this.makeLib(), ...values);
   }
 
@@ -49,14 +49,14 @@ export class StepFunctions {
   #loadLib({ code, line }) {
     const plain = code.replace(LIB_EXPORT, '      ');
     const names = new Set([...code.matchAll(LIB_NAME)].map(([, name]) => name));
-    // `typeof`: what looked like a declaration may be a line inside a text.
+    // `typeof`, since a line that looks like a declaration may be inside a text.
     const members = [...names].map((name) => `...(typeof ${name} === 'undefined' ? {} : { ${name} })`);
     return this.#module('lib', 'lib', plain, line, [], `\nreturn { ${members.join(', ')} };`);
   }
 
   async #module(fileName, functionName, code, line, parameters, tail = '') {
     const file = join(this.codeDir, `${fileName}.mjs`);
-    // As many line breaks before the code as there are lines before it in the source: stacks then name its lines.
+    // As many line breaks before the code as there are lines before it in the source, so that stacks name its lines.
     const before = '\n'.repeat(line - 1);
     const head = `async function ${functionName}(${parameters.join(', ')}) {`;
     const wrap = (body) => `${before}"use strict"; (${head}${body}${tail}\n})`;

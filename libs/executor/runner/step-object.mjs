@@ -15,14 +15,14 @@ export class StepObject {
   #checks = 0;
   filesNamed = 0;
 
-  /** `send` takes a message, and adds the step's number, so that what comes after its end is ignored. */
+  /** `send` takes a message, and adds the step's number, so that messages after its end are ignored. */
   constructor({ step, key, try: tryNumber, contained }, dir, send) {
     this.#send = send;
     this.name = step;
     this.key = key;
     this.try = tryNumber;
     this.dir = dir;
-    // Such code writes no file, and the folder may hold those of another step.
+    // Such code writes no file, and the folder may contain those of another step.
     if (contained)
       this.file = (path) => {
         throw missing(path);
@@ -54,7 +54,7 @@ export class StepObject {
     return passed;
   };
 
-  /** Names a file in the working folder as part of the out; it is taken away when the step has ended. */
+  /** Names a file in the working folder as part of the out; the worker collects it when the step has ended. */
   file = (path, mediaType) => {
     const full = resolve(this.dir, String(path));
     if (!full.startsWith(this.dir + sep)) throw outside();

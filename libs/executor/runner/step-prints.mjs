@@ -1,22 +1,25 @@
-// What steps print. At the end of a step a mark goes down each of the two pipes, so that the worker separates its prints from
-// those of the next step. Code that is contained can print by `console` and by no other way, so what it prints travels as
-// messages of its step, and needs no mark.
+// Separates the prints of steps. At the end of a step a mark is written to both pipes, so that the worker can separate
+// its prints from those of the next step. Contained code can print only by `console`, so its prints are sent as
+// messages of its step, and need no mark.
 import { isUtf8 } from 'node:buffer';
 import { Writable } from 'node:stream';
 
-/** Of what is printed, in a message. */
+/** For the prints in a message. */
 const PIECE_BYTES = 64 * 1024;
 
 export class StepPrints {
   #mark;
   #streams;
   #writes;
-  /** Kept here: a step may change its own. */
+  /** Stored here, since a step may change its own. */
   #write = Writable.prototype.write;
-  /** Of the step at work; null: there is none, and what is printed is of no step. */
+  /** For the present step; null: there is none, and prints belong to no step. */
   #print = null;
 
-  /** `token`: what the worker knows marks by. Opens both now: their pipes would else look like what a step left behind. */
+  /**
+   * `token`: identifies marks to the worker. Opens both pipes now; otherwise they would look like something a step left
+   * behind.
+   */
   constructor(token) {
     this.#mark = Buffer.from(`\0${token}\n`);
     const streams = [
@@ -31,18 +34,18 @@ export class StepPrints {
       if (typeof then === 'function') process.nextTick(then);
       return true;
     });
-    // A step that shuts an output down: its mark does not come, and the worker replaces the process.
+    // If a step shuts an output down its mark does not arrive, and the worker replaces the process.
     for (const stream of this.#streams) stream.on('error', () => {});
     this.#catch();
   }
 
-  /** `send` takes prints as messages; null: they go down the pipes. */
+  /** `send` takes prints as messages; null: they are written to the pipes. */
   begin(send) {
     this.#print = send ?? 'pipe';
     this.#catch();
   }
 
-  /** Again for each step: the one before may have put something else there. */
+  /** Again for each step, since the previous one may have replaced it. */
   #catch() {
     for (const [i, stream] of this.#streams.entries()) {
       stream.write = this.#writes[i];
@@ -58,7 +61,7 @@ export class StepPrints {
     }
   }
 
-  /** After this no print is of the step. */
+  /** Prints after this do not belong to the step. */
   end() {
     this.#print = null;
   }
@@ -71,7 +74,7 @@ export class StepPrints {
   }
 }
 
-/** The outputs are the process's: as a step's last word, and no more. */
+/** The outputs belong to the process: a step may only write its last output to them. */
 function endWithout(...given) {
   const done = given.find((it) => typeof it === 'function');
   const [chunk, encoding] = given.filter((it) => it !== done);
@@ -86,7 +89,7 @@ function sendPrint(send, from, chunk, encoding) {
   const { buffer, byteOffset, byteLength } = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
   for (let at = 0; at < byteLength; at += PIECE_BYTES) {
     const piece = Buffer.from(buffer, byteOffset + at, Math.min(PIECE_BYTES, byteLength - at));
-    // Bytes that are no text, such as a part of a character, travel as what they are.
+    // Bytes that are not text, such as a part of a character, are sent as bytes.
     send({ t: 'print', from, ...(isUtf8(piece) ? { text: piece.toString() } : { base64: piece.toString('base64') }) });
   }
 }

@@ -1,15 +1,15 @@
-// The tickets of steps that were sent before they could begin: the worker takes back steps by taking their tickets, which
-// both read from one file at one position.
+// The tickets of steps that were sent before they could begin: the worker takes steps back by reading their tickets,
+// since both read one file at one position.
 import { readSync } from 'node:fs';
 
 const DESCRIPTOR = 5;
 
 export class Tickets {
   #bytes = Buffer.alloc(4);
-  /** Of a step that is still to come; those before it were taken back. */
+  /** A ticket of a later step; those before it were taken back. */
   #held = null;
 
-  /** True for the one who may run step `n`. */
+  /** Returns true to the only reader that may run step `n`. */
   take(n) {
     if (this.#held === null) {
       if (readSync(DESCRIPTOR, this.#bytes, 0, 4, null) !== 4) return false;

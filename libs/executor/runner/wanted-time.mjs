@@ -1,12 +1,12 @@
-// How long the process has wanted a processor: the time it had one, and the time it waited for one. What a step takes
-// besides, it waits for something else, and another process could work meanwhile.
+// Measures how long the process has wanted a processor: the time it had one, and the time it waited for one. The rest
+// of a step's time it waits for something else, and another process could work meanwhile.
 import { openSync, readSync } from 'node:fs';
 
 const SCHEDSTAT = '/proc/self/schedstat';
 const buffer = Buffer.alloc(96);
 const file = opened();
 
-/** In ms, from some start. */
+/** In ms, from an arbitrary start. */
 export function wantedMs() {
   if (file === null) {
     const { user, system } = process.cpuUsage();
@@ -21,7 +21,7 @@ export function wantedMs() {
   }
 }
 
-/** Null where the system does not count it. */
+/** Null if the system does not count it. */
 function opened() {
   try {
     return openSync(SCHEDSTAT);

@@ -8,7 +8,7 @@ export class WorkFolder {
     this.dir = dir;
   }
 
-  /** Cheap when the step before left nothing, which is the rule: one listing, and no call when already inside. */
+  /** Cheap if the previous step left nothing, as usual: one listing, and no call when already inside. */
   enter() {
     try {
       this.#clean();
@@ -18,7 +18,7 @@ export class WorkFolder {
     if (process.cwd() !== this.dir) process.chdir(this.dir);
   }
 
-  /** The step before removed the folder itself, or took away the rights to it or to something in it. */
+  /** The previous step removed the folder itself, or the rights to it or to something in it. */
   forceClean() {
     process.chdir('/');
     mkdirSync(this.dir, { recursive: true });

@@ -1,16 +1,16 @@
-// JSON lines to and from the worker over file descriptor 3.
+// Sends and receives JSON lines to and from the worker over file descriptor 3.
 import { Socket } from 'node:net';
 
 /** A longer line ends the step that wrote it, or the one after it. */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
-/** Kept here, with `parse`: a step may put something else there. */
+/** Stored here, with `parse`, since a step may replace the originals. */
 const { stringify, parse } = JSON;
-/** How the text of a plain step begins: the code's realm parses it. */
+/** The beginning of a plain step's text, which the code's realm parses. */
 const PLAIN = '{"t":"plain"';
 
 /**
- * `handlers`: message type to function; `parsePlain` gives the message of a plain step. Ends the process group when the
- * worker is gone.
+ * `handlers`: message type to function; `parsePlain` returns the message of a plain step. Ends the process group when
+ * the worker is gone.
  */
 export function connectWorker(handlers, parsePlain) {
   const socket = new Socket({ fd: 3 });
@@ -30,7 +30,7 @@ export function connectWorker(handlers, parsePlain) {
   socket.on('close', leave);
   const sendLines = (lines) => socket.write(lines);
   const sendText = (text) => sendLines(`${text}\n`);
-  /** Resolves when all that was sent has left the process. */
+  /** Resolves when all sent bytes have left the process. */
   const flushed = () => (socket.writableLength === 0 ? undefined : new Promise((sent) => socket.write('', sent)));
   return { flushed, sendLines, sendText, send: (message) => sendText(lineOf(message)) };
 }

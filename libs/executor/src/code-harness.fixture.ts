@@ -81,8 +81,8 @@ export class CodeHarness {
 }
 
 /**
- * For `sh`, in a step's working folder: leaves a process in a group of its own. It ends once that process is there for
- * good: while it still becomes another program, its environment cannot be read, and its owner is unknown.
+ * For `sh`, in a step's working folder: leaves a process in its own group. It ends once that process runs its final
+ * program: before that its environment cannot be read, and its owner is unknown.
  */
 export const LEAVES_GROUP =
   "mkfifo up never; setsid sh -c 'echo > up; read line < never' > /dev/null 2>&1 3>&- & read line < up";

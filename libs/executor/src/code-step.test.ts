@@ -59,7 +59,7 @@ describe('a node step with lib', () => {
 });
 
 describe('a code step', () => {
-  it('knows its try, and has its values as a file where it reads them (node)', async () => {
+  it('knows its try, and has its values as a file if it reads them (node)', async () => {
     const code =
       "import fs from 'node:fs'; return [step.try, process.env.STEP_TRY, fs.readFileSync(process.env.STEP_IN, 'utf8')]";
     const more = { tryNumber: 2, versionId: 'ver_in' as const };
@@ -177,7 +177,7 @@ step log "said $TOKEN"`,
     });
   }
 
-  it('fails with kind dependency where its interpreter is missing', async () => {
+  it('fails with kind dependency if its interpreter is missing', async () => {
     const environment = { nodePath: null, pythonCommand: 'no-such-python', path: '', folders: [] };
     const { failure } = await run('python', 'return 1', {}, { environment });
     assert.equal(failure?.kind, 'dependency');

@@ -29,7 +29,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
   const names = [...step.inputs.keys()];
   context.onInput?.(objectOf(names.map((name, i) => [name, values[i] ?? null] as const)));
-  // Only files that the run folder knows as its own: a text that looks like a path may be made up.
+  // Only files that the run folder knows as its own: text that looks like a path may be invented.
   const files = new Map<string, FileValue>();
   const made = new Set<JsonValue>();
   if (folder.maySeeFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
@@ -47,7 +47,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     secrets,
   };
   const lib = context.lib[step.kind] ?? null;
-  // A lib's own code may do anything when it is made for the step.
+  // A lib's own code may do anything when it is created for the step.
   const isAlone = step.stdout === null && files.size === 0 && context.lib.node === undefined;
   let tail: LogTail | null = null;
   const job: RunnerJob = {
@@ -98,8 +98,8 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
 }
 
 /**
- * The step acts on nothing, so it may run before the steps before it are recorded, and again after a resume. `lib` is
- * its method's: what that does is not known.
+ * The step has no effect outside, so it may run before earlier steps are recorded, and again after a resume. `lib`
+ * belongs to its method: its effects are unknown.
  */
 export function onlyComputes(step: CompiledStep, lib: CompiledMethod['lib']): boolean {
   return step.kind === 'node' && step.onInterrupt === 'rerun' && lib.node === undefined && codeKindOf(step).plain;

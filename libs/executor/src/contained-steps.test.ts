@@ -59,10 +59,10 @@ const numberOf = (outcome: RunOutcome) => (outcome.status === 'succeeded' ? outc
 const times = (n: number) => asked.filter((it) => it === n).length;
 
 describe('steps whose code is contained', { timeout: 120_000 }, () => {
-  /** A runner whose present step is held at the server, with `numbers` queued behind it. */
+  /** Occupies a runner with a step held at the server, and queues `numbers` behind it. */
   async function inLine(harness: RunHarness, first: CompiledMethod, numbers: readonly number[], signal?: AbortSignal) {
     const run = (it: CompiledMethod, more = {}) => harness.run(it, { versionId: 'ver_line', ...more });
-    // The process is there, and knows fetch.
+    // The process has started, and has used fetch.
     await run(asking(0));
     holds = (n) => n === 1;
     const present = run(first);
@@ -71,7 +71,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     return { present, behind };
   }
 
-  it('wait in line at a runner, and each runs once', async () => {
+  it('are queued at a runner, and each runs once', async () => {
     const harness = await started(1);
     await harness.run(asking(0), { versionId: 'ver_line' });
     const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
@@ -93,7 +93,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     assert.deepEqual([...asked].sort(), [0, 1, 2, 3, 4, 5]);
   });
 
-  it('are not taken along by one that exceeds its time', async () => {
+  it('are not ended with one that exceeds its time', async () => {
     const harness = await started(1);
     const { present, behind } = await inLine(harness, asking(1, '', { timeoutMs: 500 }), [2, 3, 4]);
     const end = await present;
@@ -102,7 +102,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     assert.deepEqual([2, 3, 4].map(times), [1, 1, 1]);
   });
 
-  it('end at once when they are stopped in line, and never begin', async () => {
+  it('end at once when they are stopped in the queue, and never begin', async () => {
     const harness = await started(1);
     const stop = new AbortController();
     const { present, behind } = await inLine(harness, asking(1), [2, 3, 4], stop.signal);
@@ -114,7 +114,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     assert.equal(times(2), 0);
   });
 
-  it('are not blamed for what one before them left behind', async () => {
+  it('are not blamed for leftovers of an earlier one', async () => {
     const harness = await started(1);
     await harness.run(asking(0), { versionId: 'ver_line' });
     const left = asking(1, "Promise.reject(new Error('left behind'));\n");
@@ -124,7 +124,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     assert.deepEqual([2, 3, 4, 5].map(times), [1, 1, 1, 1]);
   });
 
-  it('run once each while lines are given and taken back', async () => {
+  it('run once each while queued ones are given and taken back', async () => {
     const harness = await started(3, 100);
     const numbers = Array.from({ length: 60 }, (_, n) => n);
     holds = (n) => n % 15 === 7;
@@ -146,7 +146,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     );
   });
 
-  it('name no file that another step has left in the working folder', async () => {
+  it('cannot name a file that another step left in the working folder', async () => {
     const harness = await started(1);
     const text = out({ text: { type: 'string' } });
     const run = (name: string, code: string) =>
@@ -161,7 +161,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     assert.equal(outcome.result.text, 'step.file: there is no file left.txt');
   });
 
-  it('wait in line behind code of other kinds as well', async () => {
+  it('are queued behind code of other kinds as well', async () => {
     const harness = await started(1);
     await harness.run(asking(0), { versionId: 'ver_line' });
     holds = (n) => n === 1;

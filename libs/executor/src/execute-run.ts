@@ -1,5 +1,5 @@
 // Runs one version of a method: walks its steps from the top, keeps the finished ones, runs the others. It knows no
-// scheduler; step records go to a journal, and the way the walk ended is returned.
+// scheduler: it writes step records to a journal, and returns how the walk ended.
 import { checkInputFiles } from './files/input-folder.ts';
 import { StepRecorder } from './records/step-record.ts';
 import type { RunOptions } from './run-options.ts';
@@ -15,7 +15,7 @@ import { Walker } from './walk/walker.ts';
 
 export type { FinishedStep, RunOptions } from './run-options.ts';
 
-/** Never rejects for anything a method, its steps or its servers do. */
+/** Never rejects for a fault of a method, its steps or its servers. */
 export async function executeRun(options: RunOptions): Promise<RunOutcome> {
   const secrets = declaredSecrets(options.method, options.secrets);
   if ('code' in secrets) return { status: 'failed', error: secrets };

@@ -1,4 +1,4 @@
-// Compiled methods made by hand for tests, so that a step can be given values that no compiler accepts.
+// Compiled methods built by hand for tests, so that a step can get values that no compiler accepts.
 import { compileCheck } from '@methods/method/check-value';
 import type {
   CodeStep,

@@ -1,5 +1,5 @@
-// Steps that try to make their worker read, move or remove files that are not theirs, with real processes, in a sandbox
-// and without one. The tests look at the disk for what a step leaves.
+// Steps that try to make their worker read, move or remove foreign files, with real processes, with and without a
+// sandbox. The tests check the disk for what a step leaves.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { processesOfFolder, readProcessTable } from './runners/process-table.ts'
 
 const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
 const SECRET = 'of the host';
-/** `./swap NAME TARGET [file]`: as fast as it can, a folder (or file) of our own and a link to TARGET take turns. */
+/** `./swap NAME TARGET [file]`: swaps a folder (or file) of our own and a link to TARGET as fast as it can. */
 const SWAP = `#!/usr/bin/env python3
 import os, sys
 name, target, kind = sys.argv[1:4]
@@ -68,7 +68,7 @@ for (const level of [isolation, NO_SANDBOX]) {
 open("up", "w").close()
 while True:
     os.rename("f", "own"); os.rename("fifo", "f"); os.rename("f", "fifo"); os.rename("own", "f")`;
-        // The second fork and the new session take it out of the step's group and parents.
+        // The second fork and the new session remove it from the step's group and parents.
         const code = `cat > swap << 'END'\n${SWAP}END\nchmod +x swap; exchange='${exchange}'; export exchange host
           (setsid bash -c '${make}' > /dev/null 2>&1 3>&- &)
           until [[ -e up ]]; do :; done; printf '{"t":"out","value":{"f":{"$file":"${target}"}}}\\n' >&3`;

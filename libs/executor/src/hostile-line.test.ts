@@ -1,4 +1,4 @@
-// Code that harms those in line behind it at a runner, or what the worker keeps of the line.
+// Code that harms the steps queued behind it at a runner, or the worker's record of the queue.
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
@@ -36,8 +36,8 @@ function openFile(descriptor: string): string {
 
 const version = { versionId: 'ver_line' as const };
 
-describe('a line at a runner', { timeout: 120_000 }, () => {
-  it('is not met by a step that begins as the ones taken back before it are passed', async () => {
+describe('a queue at a runner', { timeout: 120_000 }, () => {
+  it('is not met by a step that begins while the ones taken back before it are passed', async () => {
     const harness = await started(1, 300);
     const run = (step: CodeStep) => harness.run(step, version);
     await run(waits('warm', 0, 0));
@@ -58,7 +58,7 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     assert.deepEqual((await third).returned, { n: 3 });
   });
 
-  it('is left by a step that makes code of text, which finds nothing of the step before it', async () => {
+  it('is left by a step that creates code from text, which finds nothing of the step before it', async () => {
     const harness = await started(1);
     const text = { out: out({ text: { type: 'string' } }) };
     const run = async (name: string, code: string) => (await harness.run(node(name, code, text), version)).returned;
@@ -69,7 +69,7 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     assert.notDeepEqual(await run('asks', makes('return String(process.pid)')), prints);
   });
 
-  it('is left by a step that assigns to a global, also to one that is loaded when it is first used', async () => {
+  it('is left by a step that assigns to a global, even one that is loaded when it is first used', async () => {
     const harness = await started(1);
     const text = { out: out({ text: { type: 'string' } }) };
     const run = async (name: string, code: string) => (await harness.run(node(name, code, text), version)).returned;
@@ -90,7 +90,7 @@ return { text: 'written' }`;
     assert.deepEqual(end.returned, { text: 'EINVAL' });
   });
 
-  it('gives what node says of a step to no other step', async () => {
+  it('shows what node reports of a step to no other step', async () => {
     const harness = await started(1);
     const run = (step: CodeStep) => harness.run(step, version);
     await run(waits('warm', 0, 0));
@@ -100,7 +100,7 @@ return { text: 'written' }`;
     assert.equal((await prints).log?.text, 'mine\n');
   });
 
-  it('leaves no descriptor where the process cannot be started', async () => {
+  it('leaves no descriptor if the process cannot be started', async () => {
     const harness = await started(1);
     const count = () => readdirSync('/proc/self/fd').filter((name) => openFile(name).includes('/tickets')).length;
     const secrets = new Map([['BIG', 'x'.repeat(1 << 20)]]);
@@ -122,7 +122,7 @@ return { text: 'written' }`;
     const second = run(waits('second', 2, 0), { stop: new RunStop(stop.signal) });
     const third = run(waits('third', 3, 1_500));
     await until('the steps wait in line', () => harness.runners.queuedCount === 2);
-    // This turn is longer than the first two take: their ends are there, and are read after the stop.
+    // This turn is longer than the first two take: their ends have arrived, and are read after the stop.
     await new Promise((go) => setImmediate(go));
     for (const end = performance.now() + 900; performance.now() < end; );
     stop.abort();

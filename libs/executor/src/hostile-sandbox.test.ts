@@ -121,7 +121,7 @@ return {"moved": moved}`);
     assert.deepEqual(moved, []);
   });
 
-  it('cannot change rights or content of a file outside, also as the one that traces its runner', async () => {
+  it('cannot change rights or content of a file outside, even by tracing its runner', async () => {
     const { done } = await seen(
       `import os, ctypes
 done = []
@@ -161,12 +161,14 @@ except OSError: return {"got": None}`;
     );
     const workDir = end.log?.text.trim() ?? '';
     assert.ok(workDir.startsWith(harness.dir));
-    // When the step has ended, not a moment later.
+    // At the end of the step, not a moment later.
     assert.deepEqual(processesOfFolder(readProcessTable(), workDir), []);
   });
 });
 
-/** Where steps are the worker's own user they may trace each other, bubblewrap's first process in the sandbox too. */
+/**
+ * Steps that run as the worker's own user may trace each other, including bubblewrap's first process in the sandbox.
+ */
 function withoutInit(done: unknown): unknown {
   return (done as string[]).filter((it) => it === 'traced the first process');
 }

@@ -8,7 +8,7 @@ import { stepKey } from './step-context.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const TAIL_LINES_MAX = 20;
 const TAIL_CHARACTERS_MAX = 4096;
-/** The newest of each; more steps or checks than that do not fit in any form. */
+/** The newest of each; more steps or checks do not fit. */
 const ENTRIES_MAX = 4000;
 
 export interface InspectedRun {
@@ -40,7 +40,7 @@ export interface InspectedRun {
 const CUTS = ['nothing', 'logs', 'outs', 'values'] as const;
 type Cut = (typeof CUTS)[number];
 
-/** Everything in it was masked before. `cut` lists what was left out to keep it within 4 MiB. */
+/** Everything in it is already masked. `cut` lists what was left out to stay within 4 MiB. */
 export function inspectionOf(run: InspectedRun): JsonObject {
   const records = [...new Map(run.records.map((record) => [record.path, record])).values()];
   let document: JsonObject = {};

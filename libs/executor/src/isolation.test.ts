@@ -66,7 +66,7 @@ describe('a step in a sandbox', { skip }, () => {
     return end.returned as { [name: string]: JsonValue };
   }
 
-  // If the sources are below the home, it holds only the way to them.
+  // If the sources are below the home folder, it shows only the path to them.
   const seen: Record<CodeLanguage, string> = {
     node: `import fs from 'node:fs';
       const can = (path) => { try { return fs.readdirSync(path).length > 1 } catch { return false } };
@@ -139,7 +139,7 @@ step out seen < seen`,
     }
   });
 
-  it('keeps its process from step to step, and is given its files to read only', async () => {
+  it('keeps its process from step to step, and gets its files read-only', async () => {
     const folder = RunFolder.create(join(harness.dir, 'files'), 'run_files');
     const more = { versionId: 'ver_warm' as const, folder };
     const made = await returned(

@@ -1,5 +1,5 @@
-// How far steps are kept apart from the machine: in a sandbox of bubblewrap where that works, else only by process
-// groups, clean environments and folders of their own. See docs/isolation.md.
+// Chooses how steps are isolated from the machine: in a sandbox of bubblewrap if that works, else only by process
+// groups, clean environments and separate folders. See docs/isolation.md.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,8 +9,8 @@ import { newStepUser, userRefusal } from './runners/step-user.ts';
 
 export type Isolation =
   /**
-   * `command`: bubblewrap's absolute path. `setpriv`: its absolute path, where steps become a user of their own; null:
-   * they are the worker's.
+   * `command`: bubblewrap's absolute path. `setpriv`: its absolute path, if steps run as separate users; null: they run
+   * as the worker's.
    */
   | { readonly level: 'sandbox'; readonly command: string; readonly setpriv: string | null; readonly text: string }
   | { readonly level: 'group'; readonly text: string };
@@ -52,7 +52,9 @@ function probe(path: string): Isolation {
   return { level: 'sandbox', command, setpriv: null, text: `Steps run in a sandbox (${command})${asRoot}` };
 }
 
-/** Null: it works. Found is not enough: many containers and kernels refuse the namespaces or the mount of /proc. */
+/**
+ * Null: it works. Finding it is not enough: many containers and kernels refuse the namespaces or the mount of /proc.
+ */
 function tried(command: string, path: string, setpriv: string | null): string | null {
   const user = setpriv === null ? null : newStepUser(setpriv);
   const args = [...probeArguments(user, RUNNER_DIR), 'test', '-r', '/tmp/readable/node-runner.mjs'];

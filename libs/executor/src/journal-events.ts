@@ -8,9 +8,9 @@ import type { CheckRecord, StepEnd } from './run-outcome.ts';
 import type { StepEvent } from './step-event.ts';
 import type { StepError } from './step-failure.ts';
 
-// Observes the walk of a run, for live views. It changes nothing; everything it gets is masked.
+// Observes the walk of a run, for live views. It changes nothing, and gets only masked data.
 
-/** Called in the walk's own turn: methods must be quick and must not throw. */
+/** Called within the walk: methods must be quick and must not throw. */
 export interface RunObserver {
   /** Before each try. */
   stepStarted?(path: string, kind: StepKind, tryNumber: number): void;
@@ -29,7 +29,7 @@ export interface RunObserver {
   checked?(path: string, check: CheckRecord): void;
 }
 
-/** Per try of a step; without a bound the journal would be too large to read again. */
+/** For each try of a step; an unbounded journal would be too large to read again. */
 const LOGGED_CHARACTERS_MAX = 64 * 1024;
 const STEP_EVENTS = { succeeded: 'step.finished', failed: 'step.failed', skipped: 'step.skipped' } as const;
 

@@ -15,7 +15,7 @@ export class LogTail {
   constructor(
     private readonly mask: Mask,
     private readonly bytesMax: number,
-    /** Sees the masked text at once, all of it. */
+    /** Gets all of the masked text at once. */
     private readonly onText?: ((text: string, from: LogSource) => void) | undefined,
   ) {
     this.tail = new TextTail(bytesMax);

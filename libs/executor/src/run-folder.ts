@@ -26,11 +26,11 @@ export class RunFolder {
   private made = false;
   private changes = 0;
   private serial = 0;
-  /** Files by the step's folder, with their bytes: they are given back when a step is cleared. */
+  /** Files by the step's folder, with their bytes, which are returned when a step is cleared. */
   private files: Map<string, Map<string, number>> | null = null;
-  /** Steps side by side change the folder while it is packed for one of them: packing and changes take turns. */
+  /** Parallel steps change the folder while it is packed for one of them: packing and changes take turns. */
   private turn: Promise<unknown> | null = null;
-  /** The writers of incomplete files, and the bytes of these; the folder exists while there are any. */
+  /** The writers of incomplete files and their bytes; the folder exists while there are any. */
   private parts = 0;
   private partsFolder: Promise<FolderHandle> | null = null;
   private partBytes = 0;
@@ -82,7 +82,10 @@ export class RunFolder {
     return this.bytes;
   }
 
-  /** Rises with every file that came or went since the folder was made or restored; the bytes may be the same after. */
+  /**
+   * Increases with every file added or removed since the folder was created or restored; the bytes may be the same
+   * afterwards.
+   */
   get revision(): number {
     return this.changes;
   }
@@ -111,7 +114,7 @@ export class RunFolder {
     return { ...made, media_type: mediaType, name: name.slice(name.lastIndexOf('/') + 1) };
   }
 
-  /** The resources for making files are set up once for all files that `work` writes. */
+  /** Sets up once what is needed to create files, for all files that `work` writes. */
   async together<T>(work: () => Promise<T>): Promise<T> {
     this.parts++;
     try {
@@ -127,7 +130,10 @@ export class RunFolder {
     }
   }
 
-  /** The same value with absolute paths in the run's files, for code that opens them. `found` gets each by its path. */
+  /**
+   * Returns the same value with absolute paths in the run's files, for code that opens them. `found` gets each by its
+   * path.
+   */
   async withAbsolutePaths(value: JsonValue, found?: Map<string, FileValue>): Promise<JsonValue> {
     if (typeof value !== 'object' || value === null) return value;
     if (!this.maySeeFiles()) return value;
@@ -203,7 +209,8 @@ export class RunFolder {
   }
 
   /**
-   * Drops the files of an earlier try or a lost attempt of the step, so that its names are free. Before its first file.
+   * Removes the files of an earlier try or a lost attempt of the step, so that its names are free. Called before its
+   * first file.
    */
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
@@ -220,12 +227,12 @@ export class RunFolder {
     for (const files of this.files.values()) for (const path of files.keys()) this.names.add('file', path);
   }
 
-  /** Beside the folder: an incomplete file must not be packed. */
+  /** Beside the folder, since an incomplete file must not be packed. */
   private get partsDir(): string {
     return `${this.dir}.parts`;
   }
 
-  /** `make` writes the file it is given; the whole file is then put in its place. */
+  /** `make` writes the given file; the complete file then replaces it. */
   private async making(
     step: string,
     name: string,

@@ -95,8 +95,8 @@ export interface RunQuestion {
 }
 
 /**
- * `lastRecord`: the record of the walk's last step, which the journal has not seen. It is sent in one frame with the
- * outcome, so that a run's end costs one message and one commit.
+ * `lastRecord`: the record of the walk's last step, which the journal has not received. It is sent in one frame with
+ * the outcome, so that a run's end costs one message and one commit.
  */
 export type RunOutcome =
   | { readonly status: 'succeeded'; readonly result: JsonObject; readonly lastRecord?: StepEnd }

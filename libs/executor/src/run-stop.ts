@@ -1,11 +1,11 @@
 // The end of a run from outside (cancelled, lost, stale) as its steps see it, and the deadlines that end a try. One
-// listener a run: adding one for every step would cost more than a short step itself.
+// listener for each run: adding one for every step would cost more than a short step itself.
 import type { StepLimits } from '@methods/method/compiled-method';
 import { durationText } from '@methods/method/structure/duration';
 
 export class RunStop {
   private readonly cancels = new Set<() => void>();
-  /** Kept here: it is read at every turn of a walk, and reading the signal is slow. */
+  /** Stored here: it is read at every turn of a walk, and reading the signal is slow. */
   private aborted: boolean;
 
   constructor(private readonly signal: AbortSignal) {

@@ -1,6 +1,6 @@
-// The warm runners of a worker. A step is a message to a runner that is idle; another process is started only when
-// steps have waited about as long as its start takes, so that many short steps share few processes and long steps still
-// run side by side.
+// The warm runners of a worker. A step is a message to an idle runner; another process is started only when steps have
+// waited about as long as its start takes, so that many short steps share few processes and long steps still run side
+// by side.
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,8 @@ import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
 /**
- * In a full pool a runner is replaced by one of another version only after this many start times: a change costs one.
+ * In a full pool a runner is replaced by one of another version only after this many start times, since a change costs
+ * one.
  */
 const STARVE_FACTOR = 5;
 
@@ -144,7 +145,7 @@ export class RunnerPool implements Stoppable {
     this.watch(queue);
   }
 
-  /** The steps at the head wait in line at runners, so that the next is there when one ends. */
+  /** The steps at the head are queued at runners, so that the next one is there when one ends. */
   private fill(queue: RunnerQueue): void {
     const isStarving = this.runnerCount >= this.options.runnersMax && this.starvingQueue(queue) !== null;
     if (this.stopped || isStarving) return;
@@ -207,11 +208,11 @@ export class RunnerPool implements Stoppable {
 
   private onIdle(queue: RunnerQueue, runner: Runner): void {
     if (this.runnerCount >= this.options.runnersMax && this.hasServed(runner) && this.starvingQueue(queue) !== null) {
-      // Its place goes to the starving queue as it retires.
+      // Its place is given to the starving queue when it retires.
       void runner.kill();
       return;
     }
-    // One that has nothing to do takes from the one with the longest line.
+    // A runner without work takes steps from the one with the longest queue.
     if (queue.head() === null) queue.longest(2)?.takeBack();
     if (queue.head() !== null) {
       this.serve(queue, runner);
@@ -253,7 +254,7 @@ export class RunnerPool implements Stoppable {
       runner = this.spawn(queue, head.job);
     } catch (error) {
       if (error instanceof AssertionFailed) throw error;
-      // No process, no memory or no disk left: the step fails, and the worker must not.
+      // No process, no memory or no disk is left: the step fails, and the worker must not.
       queue.take()?.done(failed('A process for the step could not be started'));
       return;
     }
@@ -308,7 +309,7 @@ export class RunnerPool implements Stoppable {
     queue.watched = false;
     if (this.stopped) return;
     const nowMs = this.options.clock.monotonicMs();
-    // What waits behind a long step goes elsewhere.
+    // Steps queued behind a long step move elsewhere.
     for (const { warm } of queue.runners) {
       if (warm !== null && warm.queuedCount > 0 && nowMs - warm.sinceMs >= this.spawnAfterMs) warm.takeBack();
     }

@@ -20,7 +20,7 @@ export interface StepContext {
   readonly runId: RunId;
   /** The version whose step this is: in a called method, that method's. */
   readonly versionId: VersionId | LocalVersionId;
-  /** The step's place, such as `upsert[3]` or `loop[2]/inner`: its key, its records and its files go by it. */
+  /** The step's place, such as `upsert[3]` or `loop[2]/inner`, which identifies its key, its records and its files. */
   readonly path: string;
   /** 1 for the first try. */
   readonly tryNumber: number;

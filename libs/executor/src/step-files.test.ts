@@ -1,4 +1,5 @@
-// Files are taken while a process changes their folder as fast as it can: many times, as each swap has to hit a moment.
+// Files are collected while a process changes their folder as fast as it can: many times, since each swap has to hit
+// the right moment.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -60,7 +61,7 @@ describe('the files of a step', () => {
       await until('the file is there', () => existsSync(join(work, 'up')));
       const step = node('swapped', '', { out: out({ f: { type: 'string' } }, { hasFile: true }) });
       let taken = 0;
-      // Until some were taken: a test that only ever met the link would show nothing.
+      // Until some were collected: a test that only ever met the link would show nothing.
       for (let round = 0; round < 150 || (taken === 0 && round < 5000); round++) {
         const folder = RunFolder.create(join(base, 'runs'), `run_${processes.length}_${round}`);
         const end = await takeStepFiles(step, { f: { $file: 'd/f' } }, work, folder).catch((error: unknown) => error);

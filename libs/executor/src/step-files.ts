@@ -1,4 +1,4 @@
-// Takes the files that a step's out names from the runner's working folder into the run folder.
+// Moves the files that a step's out names from the runner's working folder into the run folder.
 import { type FileHandle, unlink } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
@@ -13,9 +13,9 @@ import { StepFailure } from './step-failure.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * `out` with each `{ $file }` of `step.file()` replaced by its file value. The step has ended, but it wrote the names
- * and the folder, and its process may still change it: each file is opened beneath the folder without following a link,
- * and copied from that one descriptor. `made` gets the file values. Throws StepFailure of kind out or limit.
+ * Returns `out` with each `{ $file }` of `step.file()` replaced by its file value. The step has ended, but it wrote the
+ * names and the folder, and its process may still change it: each file is opened beneath the folder without following a
+ * link, and copied from that one descriptor. `made` gets the file values. Throws StepFailure of kind out or limit.
  */
 export async function takeStepFiles(
   step: CodeStep,
@@ -72,7 +72,7 @@ export async function takeStepFiles(
   const work = FolderHandle.open(workDir);
   try {
     const replaced = await folder.together(() => replace(work, out));
-    // The step may leave them, and they must not be kept twice.
+    // The step may leave them, and they must not be stored twice.
     for (const name of taken.keys()) await leaveNoCopy(work, name);
     return replaced;
   } finally {
@@ -80,7 +80,7 @@ export async function takeStepFiles(
   }
 }
 
-/** Before the first is copied: 10,001 files are refused, not taken and then refused. */
+/** Before the first is copied, so that 10,001 files are refused at once. */
 function checkCount(out: JsonValue): void {
   const { filesMax } = RUN_FOLDER_LIMITS;
   if (namesIn(out).size > filesMax) throw new StepFailure('limit', `The step gives more than ${filesMax} files`);

@@ -1,4 +1,4 @@
-// Steps of any node and python code that wait in line at one process, each behind one that prints, gives files or leaves
+// Steps of any node and python code queued at one process, each behind one that prints, returns files or leaves
 // something behind.
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { literal, node, out } from './hand-built-method.fixture.ts';
 const OUT = { out: out({ n: { type: 'integer' } }) };
 const ENDS = { node: 'await null; return { n }', python: 'return {"n": n}' } as const;
 
-/** Begins the others only when they are in line: it waits for a file that is written then. */
+/** Lets the others begin only when they are queued: it waits for a file that is written then. */
 const WAITS = {
   node: `const fs = await import('node:fs'); while (!fs.existsSync(go)) await new Promise((on) => setTimeout(on, 5));\n`,
   python: `import os, time\nwhile not os.path.exists(go):\n    time.sleep(0.005)\n`,
@@ -27,7 +27,7 @@ after(() => harness.stop());
 type Kind = keyof typeof ENDS;
 let serial = 0;
 
-/** Runs the code for each number of `count` in one process, all but the first from its line. */
+/** Runs the code for each number of `count` in one process, all but the first from its queue. */
 async function inLine(
   kind: Kind,
   count: number,
@@ -56,7 +56,7 @@ const logs = (ends: readonly CodeEnd[]) => ends.map(({ log }) => log?.text ?? ''
 const numbers = (ends: readonly CodeEnd[]) =>
   ends.map(({ returned, failure }) => failure ?? (returned as { n: number }).n);
 
-describe('steps in line at a runner', { timeout: 120_000 }, () => {
+describe('steps queued at a runner', { timeout: 120_000 }, () => {
   it('print each into their own log, in any way', async () => {
     const ways = [
       "console.log('number', n)",
@@ -157,7 +157,7 @@ describe('steps in line at a runner', { timeout: 120_000 }, () => {
     });
   }
 
-  it('are not given what one before them prints late', async () => {
+  it('do not get late prints of an earlier one', async () => {
     const ways = [
       "setTimeout(() => console.log('late'), 1); setImmediate(() => console.log('late'))",
       "Promise.resolve().then(() => {}).then(() => {}).then(() => console.log('in time or lost')); console.log('one')",
@@ -174,7 +174,7 @@ describe('steps in line at a runner', { timeout: 120_000 }, () => {
     assert.deepEqual(numbers([ends[0], ends[2]] as CodeEnd[]), [0, 2]);
   });
 
-  it('are in the environment and the folder of a fresh process after one that changed them', async () => {
+  it('get the environment and folder of a fresh process after one that changed them', async () => {
     const spoils = `process.env.LEFT = 'x'; process.chdir('/'); process.umask(0o777); console.log = () => {};
 process.stdout.write = () => true; delete process.env.HOME`;
     const looks = 'console.log(process.env.LEFT, process.cwd() === process.env.HOME, process.umask())';

@@ -1,5 +1,5 @@
-// Parses the python and shell code of a method with the interpreters of this machine, before anything of it runs. Nothing
-// of the code is executed: python makes a syntax tree, and bash reads with -n.
+// Parses the python and shell code of a method with the interpreters of this machine before any of it runs. Nothing is
+// executed: python builds a syntax tree, and bash reads with -n.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { codeBlocks, type PlacedCode, type UnreadableCode } from '@methods/method/code-blocks';
@@ -34,7 +34,7 @@ export async function unreadableCode(method: CompiledMethod, options: Interprete
   const inShell: UnreadableCode[] = [];
   const shell = blocks.filter(isOf('shell'));
   const isExtended = shell.some(({ code }) => /\bextglob\b/.test(code));
-  // Code that defines aliases for itself is only read as it runs.
+  // Code that defines its own aliases is only parsed as it runs.
   const readable = shell.some(({ code }) => /\bexpand_aliases\b/.test(code)) ? [] : shell;
   for (const block of readable) {
     const fault = await unreadableShell(block, isExtended, options);

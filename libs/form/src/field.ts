@@ -1,4 +1,4 @@
-// Owns the reading of a question's JSON Schema as a form: which fields it has, in which order, and what each takes.
+// Reads a question's JSON Schema as a form: its fields, their order, and what each accepts.
 import { type CheckValue, compileCheck } from '@methods/method/check-value';
 import {
   isJsonList,
@@ -61,7 +61,7 @@ export interface BooleanField extends AnyField {
 
 export interface ChoiceField extends AnyField {
   readonly kind: 'choice';
-  /** At least one; never null, which `nullable` says. */
+  /** At least one; never null, for which `nullable` is set. */
   readonly choices: readonly JsonValue[];
 }
 

@@ -54,7 +54,7 @@ test('a posted page becomes an answer that fits', () => {
   });
 });
 
-test('each fault is at its field, and what was typed stays', () => {
+test('each fault is at its field, and typed values are kept', () => {
   const { faults, typed } = posted([
     ['/decision', '"perhaps"'],
     ['/sure', ''],
@@ -82,7 +82,7 @@ test('an empty page names every field that needs a value', () => {
   equal(faults.has('/rate'), false);
 });
 
-test('a group that may be left out is left out while nothing is in it', () => {
+test('an optional group is omitted while it is empty', () => {
   const group = {
     type: 'object',
     additionalProperties: false,
@@ -148,7 +148,7 @@ const WITH_DEFAULTS: JsonSchema = {
   },
 };
 
-test('the defaults are what the controls show first, and those that stay are left out', () => {
+test('controls show the defaults first, and unchanged ones are omitted', () => {
   const withDefaults = readForm(WITH_DEFAULTS);
   const typed = typedValues(withDefaults);
   deepEqual(Object.fromEntries(typed), {
@@ -172,7 +172,7 @@ test('the defaults are what the controls show first, and those that stay are lef
   deepEqual(again.typed, typed);
 });
 
-test('what a person takes away does not come back as its default', () => {
+test('a value that a person removes does not come back as its default', () => {
   const withDefaults = readForm(WITH_DEFAULTS);
   const emptied = entriesOf(typedValues(withDefaults)).map(([name]) => [name, ''] as const);
   const { answer, faults } = readPostedAnswer(withDefaults, emptied);
@@ -180,7 +180,7 @@ test('what a person takes away does not come back as its default', () => {
   deepEqual(answer, { channel: '', tags: [], teams: [], count: null, lines: [] });
 });
 
-test('a number that is no number of JSON is a fault', () => {
+test('text that is not a JSON number is a fault', () => {
   for (const text of ['1e999', '9'.repeat(400)]) {
     const { faults } = readPostedAnswer(readForm({ properties: { n: { type: 'number' } } }), [['/n', text]]);
     equal(faults.get('/n'), 'must be a number');
@@ -279,7 +279,7 @@ test('an answer that is typed as its controls show it is the same answer', () =>
   );
 });
 
-test('the defaults of any form, shown and posted back, are the answer that is given without any value', () => {
+test('the defaults of any form, shown and posted back, are the answer given without any value', () => {
   const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('', '\r', 'a\r\nb', ' ', null, [''], [{}], {}));
   const field = fc.tuple(NAME, KIND, fc.option(value as fc.Arbitrary<JsonValue>));
   fc.assert(

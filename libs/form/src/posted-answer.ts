@@ -1,4 +1,4 @@
-// Owns the turn of a posted page into an answer. A control is named by its field's place in the answer, a JSON Pointer.
+// Turns a posted page into an answer. A control is named by its field's place in the answer, a JSON Pointer.
 import { type Effort, FULL_EFFORT } from '@methods/method/check-value';
 import { type JsonObject, type JsonValue, objectOf } from '@methods/method/json';
 import { type ChoiceField, type Field, type Form, type GroupField, type ListField } from './field.ts';
@@ -11,7 +11,7 @@ export interface PostedAnswer {
   readonly answer: JsonObject;
   /** With defaults; null while there are faults, or where the effort did not suffice to find out. */
   readonly filled: JsonObject | null;
-  /** JSON Pointer of a field to what is wrong with it; `''` is the answer as a whole. */
+  /** Maps the JSON Pointer of a field to its fault; `''` is the whole answer. */
   readonly faults: ReadonlyMap<string, string>;
   /** For showing the page again: what was typed, with the rows of lists numbered without gaps. */
   readonly typed: Typed;
@@ -26,8 +26,8 @@ const LINES_MAX = 5_000;
 const FOUND_NAME_CHARACTERS_MAX = 100;
 
 /**
- * Reads what was posted. Controls that the form does not have are ignored. A field that still shows its default is left
- * out of the answer, so that the default itself counts and not its text.
+ * Reads a posted page. Controls that the form does not have are ignored. A field that still shows its default is
+ * omitted from the answer, so that the default itself counts and not its text.
  */
 export function readPostedAnswer(
   form: Form,
@@ -122,7 +122,7 @@ class PostedReader {
 
   #written(field: Field, text: string, at: string, emptied: boolean): JsonValue | undefined {
     if (text.trim() !== '') return valueOfText(field, zonedText(field, text));
-    // A person who empties a control means nothing, not the default that it showed.
+    // A person who empties a control means no value, not the default that it showed.
     if (emptied && field.default !== undefined) {
       if (field.kind === 'text' && field.check('').ok) return '';
       if (field.nullable) return null;

@@ -1,5 +1,5 @@
-// Reads of one organization's rows, protected twice: by the query's own condition, and by row-level security under a
-// role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
+// Reads one organization's rows, protected twice: by the query's own condition, and by row-level security under a role
+// that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
 import type { OrgId } from '@methods/base/ids';
 import { abandon, abandonable } from './deadline.ts';
 import type { Sql, TransactionSql } from './sql.ts';
@@ -27,8 +27,8 @@ export class OrganizationReader {
     let transaction: Promise<void> | undefined;
     const outcome = new Promise<Result>((resolve, reject) => {
       transaction = sql.begin('read only', async (inner) => {
-        // Sent at once and not waited for: the reading's first query follows it on the same connection, and fails with
-        // it. Both settings end with the transaction.
+        // Sent at once without waiting: the reading's first query follows it on the same connection, and fails with it.
+        // Both settings end with the transaction.
         const scope = inner`select set_config('role', ${role}, true), set_config('methods.org_id', ${orgId}, true)`;
         const scoped = scope.execute();
         const [result] = await Promise.all([inThisTurn(reading, inner), scoped]);

@@ -1,12 +1,12 @@
-// The second wall between organizations: one organization's rows are read as the schema's reader role, which sees only
-// the rows of methods.org_id, also through a query that forgets its condition.
+// The second protection between organizations: one organization's rows are read as the schema's reader role, which sees
+// only the rows of methods.org_id, even in a query that forgets its condition.
 import { readerRole } from './reader-role.ts';
 import type { TransactionSql } from './sql.ts';
 
 /**
- * Puts row-level security around each table of the schema that has the column `org_id` and has none yet, and lets the
+ * Adds row-level security to each table of the schema that has the column `org_id` and no policy yet, and lets the
  * schema's reader role select from it. The current user, who must own the tables, still reads and writes all rows.
- * `schema` must be a plain name, and its reader role must be there.
+ * `schema` must be a plain name, and its reader role must exist.
  */
 export async function wallOffOrganizations(transaction: TransactionSql, schema: string): Promise<void> {
   await transaction.unsafe(walling(schema, readerRole(schema))).simple();

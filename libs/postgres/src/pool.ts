@@ -1,5 +1,5 @@
-// Connections to Postgres, set so that every statement, lock and idle transaction ends, and so that a server that fell
-// silent is noticed: postgres.js itself waits for an answer indefinitely.
+// Connections to Postgres, configured so that every statement, lock and idle transaction ends, and so that a silent
+// server is noticed: postgres.js itself waits for an answer indefinitely.
 import postgres from 'postgres';
 import { QueryGate } from './query-gate.ts';
 import { renewingPool } from './renewing-pool.ts';
@@ -12,7 +12,7 @@ interface PoolOptions {
   readonly url: string;
   /** Shown in pg_stat_activity: the node's id or the service's name. */
   readonly applicationName: string;
-  /** Connections at most. */
+  /** The maximum of connections. */
   readonly max: number;
   /** Queries and transactions that wait for a connection; more are refused. */
   readonly waitingMax?: number;
@@ -29,7 +29,7 @@ interface PoolOptions {
 const WAITING_MAX = 2_000;
 const IDLE_IN_TRANSACTION_MS = 1000;
 const KEEPALIVE_S = 5;
-/** On top of the statement's time, for the way and a busy server. */
+/** Added to the statement's time, for the network and a busy server. */
 const SILENCE_GRACE_MS = 1000;
 
 /**

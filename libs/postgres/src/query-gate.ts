@@ -1,6 +1,6 @@
-// The way into a pool: as many queries and transactions at a time as it has connections, the others wait in order, and
-// beyond a bound they are refused. postgres.js 3.4 itself keeps what waits without a bound, and sends it behind other
-// queries on busy connections, where a `begin` that fills the pipeline or meets a full socket never learns its
+// The entrance to a pool: it lets as many queries and transactions in as the pool has connections; the others wait in
+// order, and beyond a bound they are refused. postgres.js 3.4 itself queues without a bound, and sends queued queries
+// behind others on busy connections, where a `begin` that fills the pipeline or meets a full socket never learns its
 // connection: that connection then stays inside a transaction, and later statements on it are lost with it.
 
 /** Too many wait already. The query was not sent. */
@@ -37,8 +37,8 @@ export class QueryGate {
   constructor(private readonly options: QueryGateOptions) {}
 
   /**
-   * Calls `go` when there is room, now or later; each one ends with `leave`. `refused` is called instead when there are
-   * too many, or after too long. Returns how to withdraw before either: true when it was still waiting.
+   * Calls `go` when there is room, now or later; each call ends with `leave`. `refused` is called instead when there
+   * are too many, or after too long. Returns a function that withdraws before either: true when it was still waiting.
    */
   enter(go: () => void, refused: (error: Error) => void): () => boolean {
     const { insideMax, waitingMax, waitMaxMs } = this.options;

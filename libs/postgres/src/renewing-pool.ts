@@ -1,7 +1,7 @@
-// A pool that is replaced when one of its connections is lost. postgres.js 3.4 uses the same connection object again
-// and leaves it dirty: half-written bytes that make every later connect time out, or the old session's error given to
-// the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection takes no more queries;
-// what runs on its other connections ends there, and what waits at the gate goes to the new one.
+// A pool that is replaced when one of its connections is lost. postgres.js 3.4 reuses the same connection object and
+// leaves it dirty: half-written bytes that make every later connect time out, or the old session's error returned for
+// the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection accepts no more queries;
+// queries on its other connections finish there, and those that wait at the gate go to the new one.
 import type { Socket } from 'node:net';
 import { sqlState } from './database-fault.ts';
 import { abandon, abandonable, DatabaseDeadlineError } from './deadline.ts';

@@ -1,5 +1,5 @@
-// A server's first messages on a connection: which session it is, or that there will be none (protocol 3.0: each
-// message is a type, a length, and its content).
+// Reads a server's first messages on a connection: its session, or that there will be none (protocol 3.0: each message
+// is a type, a length, and its content).
 
 const BYTES_MAX = 16 * 1024;
 const BACKEND_KEY_DATA = 0x4b;

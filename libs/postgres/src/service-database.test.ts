@@ -14,7 +14,7 @@ function database(url: string, patienceMs?: number): ServiceDatabase {
   return new ServiceDatabase(patienceMs === undefined ? base : { ...base, patienceMs });
 }
 
-test('a server that never comes is given up with one sentence that holds no password', async () => {
+test('a server that never starts is given up with one sentence that contains no password', async () => {
   const missing = database('postgres://nobody:hunter2@127.0.0.1:1/none', 250);
   await rejects(missing.start(), (error: unknown) => {
     equal(error instanceof DatabaseUnreachable, true);
@@ -30,7 +30,7 @@ test('stopping ends the wait for a server', async () => {
   await Promise.all([rejects(start), missing.stop()]);
 });
 
-test('replicas that start together bring the schema up once', async (t) => {
+test('replicas that start together migrate the schema once', async (t) => {
   const fresh = await (await testPostgres()).freshDatabase();
   const replicas = Array.from({ length: 4 }, () => database(fresh.url));
   t.after(async () => {
@@ -80,7 +80,7 @@ test('the work of a start is repeated while the server is unavailable', async (t
   );
 });
 
-test('a server that goes away before the migrations is waited for', async (t) => {
+test('a server that becomes unavailable before the migrations is awaited', async (t) => {
   const { door, service, waits } = await behindDoor(t);
   await door.shut();
   const started = service.start();

@@ -1,4 +1,4 @@
-// A service's database from the first connection to the last: waited for, checked, brought to the newest schema.
+// A service's database from the first connection to the last: awaited, checked, and migrated to the newest schema.
 import { setTimeout as wait } from 'node:timers/promises';
 import { Backoff } from '@methods/base/backoff';
 import { type Clock, systemClock } from '@methods/base/clock';
@@ -12,7 +12,7 @@ import { openPool, type Sql } from './pool.ts';
 
 const CONNECTIONS_MAX = 16;
 const STATEMENT_TIMEOUT_MS = 4_000;
-/** A server that is not there yet is waited for: services start together. */
+/** How long to wait for a server that is not available yet, since services start together. */
 const PATIENCE_MS = 30_000;
 const CHECK_DEADLINE_MS = 5_000;
 const STOP_TIMEOUT_S = 5;
@@ -94,7 +94,9 @@ export class ServiceDatabase implements Stoppable {
   }
 }
 
-/** No answer at all, or one of a server that starts, stops, is full or turned into a reader. */
+/**
+ * Reports whether there was no answer at all, or one of a server that starts, stops, is full or turned into a reader.
+ */
 function mayHeal(error: unknown): boolean {
   if (error instanceof MigrationError) return mayHeal(error.cause);
   // A store's code for a fault of the connection.

@@ -51,7 +51,7 @@ describe('a pool whose server stalls', () => {
 
   const hurried = (text: string) => withDeadline(sql.unsafe(text), DEADLINE_MS);
 
-  /** In flight, waiting for a place, and transactions: everything that a stall can meet. */
+  /** Queries in flight and waiting for a place, and transactions: everything that a stall can affect. */
   const load = () => [
     ...Array.from({ length: 20 }, () => hurried('select 1')),
     ...Array.from({ length: 5 }, () =>
@@ -88,7 +88,7 @@ describe('a pool whose server stalls', () => {
     await until('all connections work', allConnectionsWork);
     server.freeze();
     try {
-      // Longer than any limit of a connection, so that those that were being made have failed as well.
+      // Longer than any limit of a connection, so that connections in progress have failed as well.
       for (const endMs = performance.now() + 3_000; performance.now() < endMs; ) {
         const errors = await outcomes(load());
         assert.equal(errors.length, 25);

@@ -1,6 +1,6 @@
 // Transactions that survive the loss of their connection. postgres.js 3.4 then sends its `rollback` over the closed
-// connection, which ends the process (uncaught, in a timer), or lets later queries of the lost transaction run on a
-// new connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
+// connection, which ends the process (uncaught, in a timer), or lets later queries of the lost transaction run on a new
+// connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
 import type postgres from 'postgres';
 import { abandonable } from './deadline.ts';
 import type { Session } from './server-messages.ts';
@@ -43,8 +43,8 @@ interface UnsentQuery extends SentQuery {
 }
 
 /**
- * In place of `sql.begin`, with its arguments and its outcome. `stuck` is called when it is abandoned and its connection
- * cannot be broken off.
+ * Replaces `sql.begin`, with its arguments and its outcome. `stuck` is called when it is abandoned and its connection
+ * cannot be closed.
  */
 export function safeBegin(begin: Begin, args: unknown[], stuck: () => void): Promise<unknown> {
   const work = args.at(-1) as Work;

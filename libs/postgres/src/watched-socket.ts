@@ -1,5 +1,5 @@
-// A connection's socket that is broken off when the server owes an answer for too long, and that can be found by its
-// session's id, to be broken off when a query's own deadline has passed. On a broken socket postgres.js fails the
+// A connection's socket that is closed when the server owes an answer for too long, and that can be found by its
+// session's id, to be closed when a query's own deadline has passed. When a socket closes, postgres.js fails the
 // queries of that connection and opens a new one when it next needs it.
 import { Socket } from 'node:net';
 import type { PoolLease } from './renewing-pool.ts';
@@ -59,12 +59,12 @@ export function watchedSocket(target: SocketTarget, silentMs: number, { onLost, 
     if (greeting.session !== null) known(greeting.session);
   });
   const destroy = socket._destroy.bind(socket);
-  // Not a listener: postgres.js takes them all away when it begins TLS.
+  // Not a listener: postgres.js removes all of them when it begins TLS.
   socket._destroy = (error, done) => {
     answered();
     sockets.delete(socket);
     if (session !== null) sessions.delete(keyOf(session));
-    // A refused connection does not count as lost: the others may be all that a full server gives.
+    // A refused connection does not count as lost: the others may be all that a full server allows.
     if (spoken && !(session === null && greeting.refused)) onLost();
     destroy(error, done);
   };
@@ -92,7 +92,7 @@ function connect(socket: Socket, target: SocketTarget, turn: number): void {
   socket.connect(port, host);
 }
 
-/** For a connection that must not be made: postgres.js wants a socket, and fails the query that waits for it. */
+/** For a connection that must not be opened: postgres.js needs a socket, and fails the query that waits for it. */
 export function failingSocket(): Socket {
   const socket = new Socket();
   const error = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
@@ -100,7 +100,7 @@ export function failingSocket(): Socket {
   return socket;
 }
 
-/** Ends what a server session does and breaks off its connection; false when it is not known. */
+/** Cancels what a server session does and closes its connection; returns false when the session is unknown. */
 export function breakOffSession(session: Session): boolean {
   const breakOff = sessions.get(keyOf(session));
   breakOff?.();

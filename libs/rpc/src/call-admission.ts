@@ -1,5 +1,5 @@
-// Admits a call of a server before any of its messages is read: its credential is checked, its share of calls and the
-// size of its messages are set, and compressed messages are refused. Messages of an unknown caller are never decoded.
+// Admits a call of a server before any of its messages is read: checks its credential, sets its share of calls and the
+// size of its messages, and refuses compressed messages. Messages of an unknown caller are never decoded.
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,

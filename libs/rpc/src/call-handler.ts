@@ -85,17 +85,17 @@ export function callHandler(
 const CALLER_LEFT = 'The caller left before the end of its requests.';
 
 /**
- * The requests of a stream. grpc-js ends the iteration without an error when the call is reset or its connection cut,
- * and half an upload must not pass for a whole one. But a client on Node that cancels sends an orderly end before the
- * reset, often in a packet of its own, which looks like a real one: a handler that needs all requests needs their size
- * in the first message.
+ * Reads the requests of a stream. grpc-js ends the iteration without an error when the call is reset or its connection
+ * lost, and half an upload must not count as a whole one. But a client on Node that cancels sends an orderly end before
+ * the reset, often in a separate packet, which looks like a real one: a handler that needs all requests needs their
+ * size in the first message.
  */
 async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
   // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
   try {
     yield* call.iterator({ destroyOnReturn: false });
   } catch (error) {
-    // How Node words it where the connection goes before the call is reset.
+    // Node's message if the connection is lost before the call is reset.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
     throw new ServiceError('unavailable', CALLER_LEFT, { cause: error });
   }

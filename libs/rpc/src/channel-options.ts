@@ -1,9 +1,9 @@
-// Where a connection of ours goes, and its limits and timing on both sides.
+// The target of a connection of ours, and its limits and timing on both sides.
 import { type ChannelCredentials, type ChannelOptions, credentials } from '@grpc/grpc-js';
 
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-// A peer that is frozen or cut off is noticed within 3 s, by the side that lives.
+// A frozen or disconnected peer is noticed within 3 s, by the side that is alive.
 const KEEPALIVE: ChannelOptions = {
   'grpc.keepalive_time_ms': 2_000,
   'grpc.keepalive_timeout_ms': 1_000,
@@ -35,7 +35,7 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   'grpc-node.flow_control_window': 1024 * 1024,
 };
 
-/** Where a connection goes, and whether others on the way can read it. */
+/** The target of a connection, and whether others on the way can read it. */
 interface DialTarget {
   /** As gRPC names it. */
   readonly target: string;

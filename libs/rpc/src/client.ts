@@ -147,7 +147,7 @@ function limitsOf(options: CallOptions, defaultTimeoutMs: number): { deadline: n
   return { deadline: Date.now() + timeoutMs };
 }
 
-/** Returns what takes the listeners off again: a long-lived signal must not collect one a call. */
+/** Returns a function that removes the listeners: a long-lived signal must not collect one for each call. */
 function cancelOnAbort(call: { cancel(): void }, { signal, parent }: CallOptions): () => void {
   const cancel = () => call.cancel();
   const signals = [signal, parent?.signal].filter((candidate) => candidate !== undefined);

@@ -1,11 +1,11 @@
-// The listening socket of a server: how many connections it takes, in all and of one address, and how long one may stay
-// without an admitted call. Clients without a credential must not be able to keep out those with one.
+// The listening socket of a server: bounds its connections, in total and for each address, and how long one may stay
+// without an admitted call. Clients without a credential must not block those with one.
 import { createServer, type Socket } from 'node:net';
 import { Shares } from '@methods/base/shares';
 
 export interface DoorOptions {
   readonly connectionsMax: number;
-  /** A connection without an admitted call is cut after this time. */
+  /** A connection without an admitted call is closed after this time. */
   readonly admitMs: number;
   /** Takes a connection over. */
   readonly accept: (socket: Socket) => void;
@@ -38,7 +38,7 @@ export class ConnectionDoor {
       this.server.once('error', reject);
       this.server.listen({ host, port: Number(address.slice(colon + 1)) }, () => {
         this.server.off('error', reject);
-        // Such as no file descriptor left for a connection: open connections are kept.
+        // For example, no file descriptor is left for a connection: open connections are kept.
         this.server.on('error', () => {});
         resolve();
       });

@@ -1,4 +1,4 @@
-// One stream of frames, the same from either side: what may be sent, when the stream ends and why. The two sides differ
+// One stream of frames, the same for both sides: what may be sent, when the stream ends and why. The two sides differ
 // only in how they reach the transport.
 import type { Metadata } from '@grpc/grpc-js';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
@@ -7,8 +7,8 @@ import { FrameWriter } from './frame-writer.ts';
 export interface FrameConnection<Out> {
   /**
    * Queues an item; everything sent in one turn of the event loop leaves together at its end, so the item must not be
-   * changed after this. `bytes`: about how large a large item is, if known. False once the stream is closing or closed:
-   * the item goes nowhere.
+   * changed after this. `bytes`: the approximate size of a large item, if known. Returns false once the stream is
+   * closing or closed: the item is dropped.
    */
   send(item: Out, bytes?: number): boolean;
   /** Without an error: sends what waits, then ends the stream; the peer may still send until it ends too. */

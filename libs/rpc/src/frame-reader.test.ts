@@ -40,7 +40,7 @@ async function turnsUntil(isTrue: () => boolean): Promise<number> {
 }
 
 describe('frames that are read', () => {
-  test('a short frame is there at once', () => {
+  test('a short frame is decoded at once', () => {
     const { reader, happened } = startReader();
     reader.read(frameOf(1, 10));
     reader.read(frameOf(2, 10));
@@ -76,7 +76,7 @@ describe('frames that are read', () => {
     ok(Math.max(...least) < whole / 5, `${least.map(Math.round)} us of CPU`);
   });
 
-  test('where the peer is no process of ours, there is one frame a turn', async () => {
+  test('a peer that is no process of ours gets one frame decoded a turn', async () => {
     const { reader, happened } = startReader({ oneATurn: true });
     reader.read(frameOf(1, 10));
     deepEqual(happened, ['frame 1', 'pause']);

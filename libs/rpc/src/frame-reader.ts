@@ -1,5 +1,5 @@
-// Decodes the frames of one stream in the order they came. A long frame is decoded in parts, a part a turn of the event
-// loop, while nothing more of the stream is read.
+// Decodes the frames of one stream in the order of their arrival. A long frame is decoded in parts, one in each turn of
+// the event loop, while nothing more of the stream is read.
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { ReceivedItem } from './frame-codec.ts';
 import { decoder, decoderInParts, PART_BYTES } from './message-codec.ts';

@@ -250,7 +250,7 @@ describe('the end of a stream', () => {
     equal(running.records.find(({ level }) => level === 'error')?.fields.error, fault);
   });
 
-  test('a peer that does not read is given up at the bound, and its memory let go', LIMIT, async () => {
+  test('a peer that does not read is given up at the bound, and its memory released', LIMIT, async () => {
     const served = new ServedEnds();
     await using running = await startWorkerServer(served);
     const reader = new GrpcClient(running.address, credentials.createInsecure());

@@ -1,5 +1,5 @@
-// Gathers the items of one turn of the event loop into frames and counts the bytes that the peer has not read. An item
-// too large for any message is left out and reported; the items beside it are sent.
+// Collects the items of one turn of the event loop into frames and counts the bytes that the peer has not read. An item
+// too large for any message is omitted and reported; the items beside it are sent.
 import { ServiceError } from '@methods/errors/service-error';
 import { MESSAGE_BYTES_MAX } from './channel-options.ts';
 

@@ -1,4 +1,4 @@
-// A process's gRPC server: its services, health, limits, and a stop that lets calls under way finish.
+// A process's gRPC server: its services, health, limits, and a stop that lets pending calls finish.
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import {
   type ConnectionInjector,
@@ -191,8 +191,8 @@ type Check = ServerUnaryCall<HealthCheckRequest, Reply>;
 type Watch = ServerWritableStream<HealthCheckRequest, Reply>;
 
 /**
- * gRPC's own health protocol: whether the server and each of its services take calls. The package of gRPC for it reads
- * its proto file with a compiler when it is loaded, which takes a fifth of the start of a small process.
+ * gRPC's own health protocol: whether the server and each of its services accept calls. gRPC's package for it compiles
+ * its proto file when it is loaded, which takes a fifth of the start of a small process.
  */
 class HealthService {
   private readonly serving = new Map<string, boolean>();

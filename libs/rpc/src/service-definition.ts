@@ -1,5 +1,5 @@
-// A protobuf-es service as grpc-js wants it: the definition, and handlers with plain types, ServiceErrors and one log
-// record a call.
+// Adapts a protobuf-es service to grpc-js: the definition, and handlers with plain types, ServiceErrors and one log
+// record for each call.
 import type {
   DescMessage,
   DescMethod,

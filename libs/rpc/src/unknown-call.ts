@@ -1,4 +1,4 @@
-// Whether a call failed because its service does not know it: a process of the release before.
+// Reports whether a call failed because its service does not know it: a process of the previous release.
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@methods/errors/service-error';
 

@@ -70,7 +70,7 @@ interface Pending {
 export const LINES_MAX_A_CALL = 256;
 const PENDING_MAX = 10_000;
 const STOP_MS = 3_000;
-/** A call and a commit for each line would cost as much as what the line is about. */
+/** A call and a commit for each line would cost as much as the act itself. */
 const GATHERED_MS = 250;
 
 export class AuditLog implements Stoppable {

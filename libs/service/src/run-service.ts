@@ -1,5 +1,5 @@
-// The life of one of our processes: read the configuration, start, serve, and end on a signal after finishing the work
-// under way. A fault at the start is one sentence and exit code 1.
+// The life of one of our processes: reads the configuration, starts, serves, and ends on a signal after finishing its
+// pending work. A fault at the start is one sentence and exit code 1.
 import { LogOutput } from '@methods/logging/log-output';
 import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
 import closeWithGrace from 'close-with-grace';
@@ -41,7 +41,7 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
   const service = process_.compose(config, logger);
   let stopping = false;
   // No timer of ours keeps a process alive, and a worker between two connections has nothing else that would: without
-  // this it ended, and the runs it held waited for their leases.
+  // this it ended, and its runs waited for their leases.
   setInterval(() => {}, LONGEST_TIMER_MS);
   process.on('unhandledRejection', (reason) => {
     // Thrown here it is an uncaught exception, which ends the process in order.
@@ -75,10 +75,10 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
 const OF_CONNECTION = /^(E(?!RR_)[A-Z0-9_]+|CONNECT_TIMEOUT|CONNECTION_[A-Z_]+|DISCONNECT|TIMEOUT|503)$/;
 
 /**
- * Decides what a rejected promise that nothing awaits means for the process. A fault of ours may have ended a loop for
- * good, and a new process is better than one that half works. A lost connection is not such a fault: a library's hidden
- * promise rejects in every process of the fleet at the same moment, and each of our own uses of that connection fails
- * by itself.
+ * Decides what a rejected promise that nothing awaits means for the process. A fault of ours may have ended a loop
+ * permanently, and a new process is better than a half-working one. A lost connection is not such a fault: a library's
+ * hidden promise rejects in every process of the fleet at the same time, and each of our own uses of that connection
+ * fails by itself.
  */
 function isStrayConnectionFault(reason: unknown): boolean {
   const code = (reason as { code?: unknown } | null)?.code;

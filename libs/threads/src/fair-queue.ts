@@ -1,5 +1,5 @@
-// The order in which jobs of many organizations get their turn: one organization after the other, however many jobs each
-// has waiting, and large jobs in a lane of their own, so that no small one waits behind them.
+// The order in which jobs of many organizations get their turn: one organization after the other, for any number of
+// waiting jobs, and large jobs in a separate lane, so that no small one waits behind them.
 
 export interface QueuedJob {
   readonly orgId: string;

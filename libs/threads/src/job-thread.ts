@@ -1,5 +1,5 @@
-// One thread that runs jobs one at a time, from outside: bounds on a job's processor time, waiting time and memory, each
-// of which ends the thread and its job, and nothing else.
+// One thread that runs jobs one at a time, seen from outside: bounds on a job's processor time, waiting time and
+// memory, each of which ends only the thread and its job.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -50,8 +50,9 @@ const IDLE_MS_MAX = 300_000;
 const YOUNG_MIB = 16;
 const STACK_MIB = 4;
 /**
- * An event loop goes before a job, since a job delays one caller and an event loop all of them. Half an event loop's
- * share of the processor, not less: on a busy machine a job with a tenth of it does not end before its caller gives up.
+ * An event loop has priority over a job, since a job delays one caller and an event loop all of them. Half an event
+ * loop's share of the processor, not less: on a busy machine a job with a tenth of it does not end before its caller
+ * gives up.
  */
 const NICE = 3;
 const LOWER_PRIORITY = `try {

@@ -1,5 +1,5 @@
 // Runs work that callers' texts may make expensive outside of the event loop: on a few threads, behind a queue. An
-// organization has one thread at a time, for a share of the time, and a share of the queue; large jobs never have all
+// organization has one thread at a time, for a share of the time, and a share of the queue; large jobs never use all
 // threads.
 import { assert } from '@methods/base/assert';
 import { type Clock, systemClock } from '@methods/base/clock';
@@ -186,9 +186,9 @@ interface Debt {
 }
 
 /**
- * How much processor time of a pool's threads an organization may use for long: its jobs run at once until it has used
- * half a second, and from then on it has a quarter of a thread. A thread that one organization keeps busy takes the
- * processor from event loops that all callers wait for, though it has a lower priority.
+ * Limits the processor time of a pool's threads that an organization may use for long: its jobs run at once until it
+ * has used half a second, and from then on it has a quarter of a thread. A thread that one organization keeps busy
+ * takes the processor from event loops that all callers wait for, although it has a lower priority.
  */
 export class ThreadShares {
   private readonly debts = new Map<string, Debt>();

@@ -1,4 +1,4 @@
-// Whether a text may be a run's webhook URL: judged only by the text, without a network. The gateway asks when a run
+// Checks whether a text may be a run's webhook URL, only by the text, without a network. The gateway checks when a run
 // starts, the notifier again at each try; names are judged there, by the addresses they resolve to.
 import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
@@ -84,7 +84,7 @@ function refused(reason: string): WebhookUrlCheck {
   return { ok: false, reason };
 }
 
-// Which hosts an organization lets its webhooks go to.
+// Decides which hosts an organization's webhooks may use.
 
 /**
  * `host`: as returned by the URL parser, in lower case and without a trailing dot. A listed name matches itself,

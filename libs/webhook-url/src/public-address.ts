@@ -1,5 +1,5 @@
-// Which addresses a webhook may reach: only those that belong to the public internet. Everything special, private,
-// local or reserved is refused, because our own network and cloud metadata services are behind it.
+// Decides which addresses a webhook may reach: only those of the public internet. Special, private, local and reserved
+// addresses are refused, because our own network and cloud metadata services are behind them.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 

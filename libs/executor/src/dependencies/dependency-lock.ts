@@ -7,23 +7,23 @@ import { StepFailure } from '../step-failure.ts';
 import { directPackages, unlockedIn } from './npm-packages.ts';
 
 export interface DependencyLock {
-  /** npm's own lock file, without the addresses packages came from. */
+  /** npm's own lock file, without the addresses of packages. */
   readonly npm: JsonObject | null;
   readonly pip: readonly LockedPackage[] | null;
-  /** Where pip chose its packages; null: it chose none, or the lock does not say. */
+  /** The platform for which pip chose its packages; null: it chose none, or the lock does not say. */
   readonly pipPlatform: LockPlatform | null;
 }
 
-/** pip chooses for the machine it runs on: others may need further packages, or have none that fit. */
+/** pip chooses for its own machine: others may need further packages, or have none that fit. */
 export interface LockPlatform {
-  /** Such as `3.11`. */
+  /** For example `3.11`. */
   readonly python: string;
-  /** Such as `linux-x64`. */
+  /** For example `linux-x64`. */
   readonly system: string;
 }
 
 export interface LockedPackage extends ExactPackage {
-  /** `sha256:` and 64 hex digits; one of them is the file that a platform takes. */
+  /** `sha256:` and 64 hex digits; one of them is of the file that a platform uses. */
   readonly hashes: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const FORMAT = 'lock/1';
 /** The bound of a registry. */
 const LOCK_BYTES_MAX = 1024 * 1024;
 
-/** The same bytes for the same lock. Throws StepFailure of kind dependency when it is larger than 1 MiB. */
+/** Returns the same bytes for the same lock. Throws StepFailure of kind dependency when it is larger than 1 MiB. */
 export function lockBytes({ npm, pip, pipPlatform }: DependencyLock): Uint8Array {
   const listed = pip?.map(({ name, version, hashes }) => ({ name, version, hashes })) ?? null;
   const made = pipPlatform === null ? {} : { pip_platform: { python: pipPlatform.python, system: pipPlatform.system } };
@@ -60,7 +60,7 @@ export function readLock(bytes: Uint8Array, dependencies: MethodDependencies): D
   return locked;
 }
 
-/** PyPI takes `-`, `_` and `.` in names as the same; extras are not part of a name. */
+/** PyPI treats `-`, `_` and `.` in names as equal; extras are not part of a name. */
 export function pipName(name: string): string {
   return name
     .replace(/\[.*/, '')

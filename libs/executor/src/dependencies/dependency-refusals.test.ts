@@ -37,7 +37,7 @@ describe('dependencies are refused', () => {
     assert.match(await index.refused({ npm: EXACT }, { lock: Buffer.from('lock') }), /^M704: .* not JSON/);
   });
 
-  it('when the lock would take a package without comparing it', async () => {
+  it('when the lock would accept a package without a comparison', async () => {
     const text = Buffer.from(lock).toString();
     const loose = Buffer.from(text.replace(/"integrity":"[^"]*"/, '"resolved":"https://example.com/exact.tgz"'));
     assert.match(await index.refused({ npm: EXACT }, { lock: loose }), /^M704: .* node_modules\/exact has no hash/);
@@ -66,7 +66,7 @@ describe('dependencies are refused', () => {
     }
   });
 
-  it('when a registry gives no hash to lock them by', async () => {
+  it('when a registry provides no hash to lock them by', async () => {
     const bare = [{ name: 'bare', version: '1.0.0' }];
     await index.addNpm('bare', '1.0.0', { 'index.js': '' }, {}, { hashed: false });
     assert.match(await index.refused({ npm: bare }), /^node_modules\/bare does not come from a registry and cannot be/);
@@ -78,7 +78,7 @@ describe('dependencies are refused', () => {
     index.hashless = '';
   });
 
-  it('when a registry gives another file than the one that was locked', async () => {
+  it('when a registry provides another file than the locked one', async () => {
     const taken = [{ name: 'taken', version: '1.0.0' }];
     const pyTaken = [{ name: 'pytaken', version: '1.0' }];
     await index.addNpm('taken', '1.0.0', { 'index.js': '' });
@@ -138,7 +138,7 @@ describe('dependencies are refused', () => {
     );
   });
 
-  it('when a registry stays away, without its credentials in the message', async () => {
+  it('when a registry stays unavailable, without its credentials in the message', async () => {
     const away = (name: string) => [name, 'http://ann:hunter22@127.0.0.1:1/'] as const;
     const host = new Map([...index.host, away('npm_config_registry'), away('PIP_INDEX_URL')]);
     for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {

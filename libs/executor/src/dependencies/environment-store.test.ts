@@ -35,7 +35,7 @@ function elsewhere(cacheDir: string): ChildProcess {
   return spawn(process.execPath, programArguments(code, CODE), { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** The processes that work in the folder or below it. */
+/** Returns the processes that work in the folder or below it. */
 function processesIn(folder: string): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {

@@ -7,13 +7,13 @@ import type { PrepareOptions } from './prepare-options.ts';
 const BUILDING = '.building-';
 /** Longer than any build may take. */
 const ABANDONED_MS = 3 * 3_600_000;
-/** A use is a preparation; a process that keeps using an environment prepares it again each day. */
+/** A preparation counts as a use; a process that keeps using an environment prepares it again each day. */
 const UNUSED_MS = 30 * 24 * 3_600_000;
 
 /** Builds of this process by folder, so that runs that begin together build once. */
 const building = new Map<string, { readonly build: Promise<void>; readonly signal: AbortSignal | undefined }>();
 
-/** `make` gets an empty folder, which then is `folder`; it is not called where the environment is there. */
+/** `make` gets an empty folder, which becomes `folder`; it is not called if the environment exists. */
 export async function ensureEnvironment(
   { cacheDir, signal }: Pick<PrepareOptions, 'cacheDir' | 'signal'>,
   folder: string,
@@ -81,7 +81,7 @@ async function removeOld(cacheDir: string): Promise<void> {
     // Null: another process that builds now was faster.
     const info = await stat(path).catch(() => null);
     if (info === null || Date.now() - info.mtimeMs < (isBuilding ? ABANDONED_MS : UNUSED_MS)) continue;
-    // First renamed: half an environment must not be found.
+    // Renamed first, so that no process finds half an environment.
     const old = isBuilding ? path : join(cacheDir, `${BUILDING}old-${name}`);
     if (!isBuilding) await rename(path, old).catch(() => {});
     await rm(old, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { StepFailure } from '../step-failure.ts';
 
-/** Absolute path of the program; null: there is none. Relative folders of PATH mean another place for each process. */
+/** Returns the absolute path of the program; null: there is none. Relative folders of PATH differ between processes. */
 export function commandOn(path: string, name: string): string | null {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const file = join(folder, name);

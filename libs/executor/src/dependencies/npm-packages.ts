@@ -1,5 +1,5 @@
-// npm packages of a method: the lock by npm's own resolver, the installation by `npm ci`, which takes only what the
-// lock names and checks every package's integrity.
+// npm packages of a method: npm's own resolver makes the lock, and `npm ci` installs only what the lock names and
+// checks every package's integrity.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExactPackage } from '@methods/method/compiled-method';
@@ -49,7 +49,7 @@ function manifest(packages: readonly ExactPackage[]): JsonObject {
   return { name: 'environment', version: '0.0.0', private: true, dependencies };
 }
 
-/** The rest is for people, or may be changed in the registry later (`deprecated`). */
+/** Other fields are for people, or may change in the registry later (`deprecated`). */
 const KEPT = new Set([
   'version',
   'resolved',
@@ -88,12 +88,12 @@ function leanNpmLock(lock: JsonObject): JsonObject {
 /** The hashes npm compares a file with. Old packages have SHA-1; only their author could make two files with one. */
 const HASHES = /^(sha(1|256|384|512)-[A-Za-z0-9+/]{27,}={0,2}(\s+|$))+$/;
 
-/** The place of a package that `npm ci` would take without comparing it with anything; null: there is none. */
+/** Returns the place of a package that `npm ci` would install without comparing it; null: there is none. */
 export function unlockedIn(lock: JsonObject): string | null {
   const packages = new Map(packagesOf(lock));
   for (const [place, entry] of packages) {
     if (place === '') continue;
-    // A link leads to some folder of the machine.
+    // A link may lead to any folder of the machine.
     if (!place.startsWith('node_modules/') || place.includes('..') || entry.link === true) return place;
     if (entry.resolved !== undefined && !/^https?:/.test(String(entry.resolved))) return place;
     if (!hasHash(entry) && !isBundled(place, packages)) return place;
@@ -105,7 +105,7 @@ function hasHash({ integrity }: JsonObject): boolean {
   return typeof integrity === 'string' && HASHES.test(integrity);
 }
 
-/** True only for a package inside of a file that has a hash: the mark is only a claim of the lock. */
+/** True only for a package inside of a file with a hash, since the mark is only a claim of the lock. */
 function isBundled(place: string, packages: ReadonlyMap<string, JsonObject>): boolean {
   const entry = packages.get(place);
   if (entry?.inBundle !== true || entry.resolved !== undefined || entry.integrity !== undefined) return false;
@@ -116,7 +116,7 @@ function isBundled(place: string, packages: ReadonlyMap<string, JsonObject>): bo
   return false;
 }
 
-/** The packages the lock was made for, in the versions it has. */
+/** Returns the packages for which the lock was made, with their locked versions. */
 export function directPackages(lock: JsonObject): ExactPackage[] {
   const packages = new Map(packagesOf(lock));
   const direct = packages.get('')?.dependencies;

@@ -85,7 +85,7 @@ export class PackageIndex {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** The settings with which npm and pip only use this index. */
+  /** The settings with which npm and pip use only this index. */
   get host(): Map<string, string> {
     return new Map([
       ['HOME', this.dir],
@@ -97,7 +97,7 @@ export class PackageIndex {
     ]);
   }
 
-  /** With a cache folder in this index's own unless another is given. */
+  /** With a cache folder of this index's own unless another is given. */
   async prepare(
     dependencies: Partial<MethodDependencies>,
     options: Partial<PrepareOptions> = {},
@@ -108,12 +108,12 @@ export class PackageIndex {
     return prepareDependencies({ dependencies: { ...NOTHING, ...dependencies } }, { ...defaults, ...options });
   }
 
-  /** A pip takes seconds to make: under the test runner all indexes use one, which the first of them makes. */
+  /** Creating a pip takes seconds: under the test runner all indexes share one, which the first of them creates. */
   private async borrowPip(options: PrepareOptions): Promise<void> {
     const cacheDir = pipFolder();
     if (cacheDir === undefined) return;
     const python = await this.pythons.get(PLAIN_ENVIRONMENT.pythonCommand, PATH);
-    // The others wait: a second pip would take the processor for seconds, and be thrown away.
+    // The others wait: creating a second pip would take seconds of processor time.
     const interpreter = await withLockFile(join(cacheDir, 'pip.lock'), WHILE_IT_IS_MADE, () =>
       sharedPip({ ...options, cacheDir }, python),
     );

@@ -1,5 +1,5 @@
-// Runs npm and pip: with only the part of the worker's environment they need, until a deadline or a signal, again when
-// the registry was unavailable, and with failures that name the fault.
+// Runs npm and pip: with only the part of the worker's environment that they need, until a deadline or a signal, again
+// when the registry was unavailable, and with failures that name the fault.
 
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const LOG_CHARACTERS_READ = 256 * 1024;
 /** Pauses before the registry is asked again. */
 const PAUSES_MS = [1_000, 5_000, 15_000];
 
-/** Its stdout. Rejects with a StepFailure of kind dependency. */
+/** Returns its stdout. Rejects with a StepFailure of kind dependency. */
 export async function callManager(call: ManagerCall, options: PrepareOptions): Promise<string> {
   const { signal } = options;
   const env = managerEnvironment(options, call.cwd);
@@ -64,7 +64,7 @@ function failureOf(
   }
 }
 
-/** Its end; removed, so that the next try begins a new one. */
+/** Returns its end and removes it, so that the next try begins a new one. */
 async function logOf({ log }: ManagerCall): Promise<string> {
   if (log === undefined) return '';
   const text = await readFile(log, 'utf8').catch(() => '');
@@ -75,7 +75,7 @@ async function logOf({ log }: ManagerCall): Promise<string> {
 /** Ends early when the preparation is stopped. */
 function pause(ms: number, { clock = systemClock, signal }: PrepareOptions): Promise<void> {
   return new Promise((resolve) => {
-    // Timers of a clock keep no process alive, and a command that runs one method may have nothing else.
+    // Timers of a clock keep no process alive, and a command that runs one method may have nothing else running.
     const alive = setInterval(() => {}, 2 ** 30);
     const end = () => {
       timer.cancel();
@@ -93,13 +93,13 @@ function pause(ms: number, { clock = systemClock, signal }: PrepareOptions): Pro
 
 const SETTINGS =
   /^(npm_config_.+|PIP_\w+|https?_proxy|no_proxy|all_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|HOME|USERPROFILE|XDG_(CONFIG_HOME|CONFIG_DIRS|CACHE_HOME)|SYSTEMROOT)$/i;
-/** The settings that are ours, such as where pip installs to. */
+/** The settings that we set, such as pip's install location. */
 const OURS =
   /^(PIP_(TARGET|PREFIX|ROOT|USER|DRY_RUN|REPORT|REQUIREMENT|CONSTRAINT|NO_DEPS|REQUIRE_HASHES|PYTHON|EDITABLE)|npm_config_(global|prefix|dry_run|omit|workspaces?|package_lock(_only)?))$/i;
 const CREDENTIAL_NAME = /auth|token|pass|secret|key$/i;
 const SHORTEST_MASKED = 4;
 
-/** `home`: HOME where the worker has none. */
+/** `home`: HOME if the worker has none. */
 export function managerEnvironment({ host, path }: PrepareOptions, home: string): Record<string, string> {
   const settings = [...host].filter(([name]) => SETTINGS.test(name) && !OURS.test(name));
   return { HOME: home, ...Object.fromEntries(settings), PATH: path, LANG: 'C.UTF-8' };
@@ -127,7 +127,7 @@ type ManagerFailure = 'unreachable' | 'not_found' | 'mismatch' | 'other';
 const MESSAGE_CHARACTERS_MAX = 600;
 const LINES_TOLD = 6;
 
-// pip also says "No matching distribution" of an index it could not reach: that is checked first.
+// pip also reports "No matching distribution" for an index it could not reach, so that is checked first.
 const PATTERNS: readonly (readonly [failure: ManagerFailure, pattern: RegExp])[] = [
   ['mismatch', /\bEINTEGRITY\b|DO NOT MATCH THE HASHES|In --require-hashes mode|\bcode EUSAGE\b/],
   [
@@ -155,7 +155,7 @@ export function missingPackageIn(output: string): string | null {
   return found?.[1] ?? null;
 }
 
-/** The lines with the error; else the last ones. One line, bounded. */
+/** Returns the lines with the error; else the last ones. One line, bounded. */
 export function reasonIn(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const told = lines.filter(
@@ -188,12 +188,12 @@ const STDERR_BYTES_KEPT = 64 * 1024;
 /** Never rejects. Output beyond 16 MiB ends the process. */
 function runManager({ command, args, cwd, env }: ManagerCommand, signal: AbortSignal): Promise<ManagerEnd> {
   return new Promise((resolve) => {
-    // First, so that a killed worker never leaves the group running.
+    // Called first, so that a killed worker never leaves the group running.
     const reaper = new GroupReaper(env.PATH ?? '');
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     if (child.pid !== undefined) reaper.started(child.pid);
     const kill = () => {
-      // Its own group: scripts of packages end too.
+      // In its own group, so that scripts of packages end too.
       if (child.pid === undefined) return;
       try {
         process.kill(-child.pid, 'SIGKILL');
@@ -212,7 +212,7 @@ function runManager({ command, args, cwd, env }: ManagerCommand, signal: AbortSi
     child.stderr.on('data', (chunk: Buffer) => {
       stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_BYTES_KEPT);
     });
-    // Processes it left running hold its pipes open, and `close` would never come.
+    // Processes that it left running hold its pipes open, and `close` would never come.
     child.once('exit', kill);
     const end = (code: number | null) => {
       signal.removeEventListener('abort', kill);

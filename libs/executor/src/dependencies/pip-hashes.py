@@ -1,5 +1,5 @@
-# Prints {"name==version": ["sha256:…"]} for the arguments: the hashes of all files that the index has of a version,
-# for every platform. pip itself only reports that of the file this machine takes, so its finder is asked for all links.
+# Prints {"name==version": ["sha256:…"]} for the arguments: the hashes of all files of a version in the index, for every
+# platform. pip itself reports only the file that this machine uses, so its finder is asked for all links.
 import json
 import sys
 

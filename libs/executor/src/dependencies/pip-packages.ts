@@ -1,5 +1,5 @@
-// pip packages of a method: a virtual environment in which only files with locked hashes are installed, made by a pip
-// that is kept once for each Python.
+// pip packages of a method: a virtual environment in which only files with locked hashes are installed, by a pip that
+// is kept once for each Python.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,7 +19,10 @@ const HASHES_FILE = fileURLToPath(new URL('./pip-hashes.py', import.meta.url));
 /** The packages of a new virtual environment with its own pip, which steps do not use. */
 const TOOLS = ['pip', 'setuptools'];
 
-/** The packages and all they need, in the versions that pip chooses now, each with the hashes of all its files. */
+/**
+ * Locks the packages and everything they need, in the versions that pip chooses now, each with the hashes of all its
+ * files.
+ */
 export async function lockPip(
   packages: readonly ExactPackage[],
   folder: string,
@@ -42,7 +45,7 @@ export async function lockPip(
     .then((text) => JSON.parse(text) as Record<string, readonly string[]>)
     // An unusual build of pip: the files of this platform are locked, which serves workers like this one.
     .catch((): Record<string, readonly string[]> => ({}));
-  // In the method's spelling, where it names the version: 0.30 and 0.30.0 are the same to pip.
+  // In the method's spelling if it names the version: 0.30 and 0.30.0 are equal for pip.
   const spelled = new Map(packages.map(({ name, version }) => [pipName(name), version]));
   const locked = chosen.map(({ name, version, hashes }) => {
     const all = new Set([...hashes, ...(others[`${name}==${version}`] ?? [])]);
@@ -89,7 +92,7 @@ function platformOf({ version }: PythonRuntime): LockPlatform {
   return { python, system: `${process.platform}-${process.arch}` };
 }
 
-/** pip reports hashes and missing packages although the lock is only of another machine. */
+/** pip reports hashes and missing packages even if the lock is only for another machine. */
 function ofAnotherPlatform(fault: unknown, made: LockPlatform | null, here: LockPlatform): unknown {
   if (!(fault instanceof StepFailure) || !/^M70[34]:/.test(fault.message) || made === null) return fault;
   if (made.python === here.python && made.system === here.system) return fault;
@@ -123,7 +126,7 @@ function chosenIn(report: string): LockedPackage[] {
   });
 }
 
-// pip itself, kept once for each Python in the cache folder: making it takes seconds, and a method's own environment
+// pip itself, kept once for each Python in the cache folder: creating it takes seconds, and a method's own environment
 // does not need it.
 
 /** The first pip that installs into another environment. */
@@ -133,8 +136,8 @@ const LOCKS = [22, 2] as const;
 const VERSION = 'import ensurepip; print(ensurepip.version())';
 
 /**
- * The interpreter of an environment with pip that others use too; null: each needs its own, as pip is older than 22.3 or
- * code of packages may run, which could change it for all. Rejects with a StepFailure of kind dependency.
+ * Returns the interpreter of an environment with a pip that others share; null: each needs its own, since pip is older
+ * than 22.3 or code of packages may run, which could change it for all. Rejects with a StepFailure of kind dependency.
  */
 export async function sharedPip(options: PrepareOptions, python: PythonRuntime): Promise<string | null> {
   if (options.allowScripts) return null;
@@ -149,7 +152,7 @@ export async function sharedPip(options: PrepareOptions, python: PythonRuntime):
   return join(folder, 'python', 'bin', 'python');
 }
 
-/** Throws StepFailure of kind dependency where the pip that Python brings is too old to make a lock. */
+/** Throws StepFailure of kind dependency if Python's own pip is too old to make a lock. */
 async function checkLocksHere(options: PrepareOptions, python: PythonRuntime): Promise<void> {
   const version = await pipVersion(options, python);
   if (isAtLeast(version, LOCKS)) return;
@@ -169,7 +172,7 @@ function isAtLeast(version: string, [lowestMajor, lowestMinor]: readonly [number
   return major > lowestMajor || (major === lowestMajor && minor >= lowestMinor);
 }
 
-// A virtual environment that is made in one folder and used in another.
+// A virtual environment that is created in one folder and used in another.
 
 const SCRIPT_BYTES_MAX = 1024 * 1024;
 
@@ -198,7 +201,7 @@ async function settleVenv(folder: string, final: string, options: PrepareOptions
   const bin = join(folder, 'bin');
   for (const name of await readdir(bin)) {
     const file = join(bin, name);
-    // No one uses it by hand.
+    // No person uses it by hand.
     if (/^activate|^Activate/.test(name)) await rm(file);
     else if (!/^python[\d.]*$/.test(name)) await renamePlaces(file, folder, final);
   }

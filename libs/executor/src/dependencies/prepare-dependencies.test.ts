@@ -42,7 +42,7 @@ const SAYS = [{ name: 'says', version: '1.2.0' }];
 const PYSAYS = [{ name: 'pysays', version: '0.9' }];
 
 describe('dependencies', () => {
-  it('touch no disk where there are no packages', async () => {
+  it('do not use the disk without packages', async () => {
     const cacheDir = join(index.dir, 'untouched');
     const { environment, lock } = await index.prepare({ node: '20', commands: ['sh'] }, { cacheDir });
     assert.deepEqual([environment, lock], [PLAIN_ENVIRONMENT, null]);
@@ -131,14 +131,14 @@ describe('dependencies', () => {
   });
 
   const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
-  it('bring the installation that the python of their venv is a link to, which a sandbox would not show else', async () => {
+  it('include the installation that the python of their venv links to, which a sandbox would not show otherwise', async () => {
     const { stdout } = await promisify(execFile)('python3', ['-c', 'import sys; print(sys.base_prefix)'], {
       env: { PATH },
     });
     assert.ok(both.environment.folders.includes(stdout.trim()), both.environment.folders.join());
   });
 
-  it('are what code steps import and call, in a sandbox too', async (test) => {
+  it('are what code steps import and call, also in a sandbox', async (test) => {
     const { environment, lock } = both;
     assert.equal(
       Buffer.from(lock ?? [])

@@ -14,7 +14,7 @@ import type { PrepareOptions } from './prepare-options.ts';
 
 export interface PreparedDependencies {
   readonly environment: PreparedEnvironment;
-  /** To be stored with the version, once; the given one where one was given; null: nothing to lock. */
+  /** The lock to store with the version, once; a given one is returned; null: there is nothing to lock. */
   readonly lock: Uint8Array | null;
   /** SHA-256 of the lock's bytes, hex, as a run's record names it. */
   readonly lockSha256: string | null;
@@ -23,8 +23,8 @@ export interface PreparedDependencies {
 const ownPythons = new PythonRuntimes();
 
 /**
- * Rejects with a StepFailure of kind dependency: a command, runtime or package is missing, or a package is not as
- * locked. Touches no disk where the method names no packages.
+ * Rejects with a StepFailure of kind dependency: a command, runtime or package is missing, or a package differs from
+ * its lock. Does not use the disk if the method names no packages.
  */
 export async function prepareDependencies(
   method: Pick<CompiledMethod, 'dependencies'>,
@@ -87,7 +87,7 @@ function environmentIn(folder: string, lock: DependencyLock, python: PythonRunti
     nodePath,
     pythonCommand: lock.pip === null ? PLAIN_ENVIRONMENT.pythonCommand : join(folder, 'python', 'bin', 'python'),
     path: paths.join(':'),
-    // The venv's python is a link to the installation: commands of packages need both, in shell steps too.
+    // The venv's python is a link to the installation: commands of packages need both, also in shell steps.
     folders: [folder, ...(lock.pip === null ? [] : (python?.folders ?? []))],
   };
 }
@@ -99,7 +99,7 @@ function environmentKey(lock: Uint8Array, python: PythonRuntime | null, allowScr
   return createHash('sha256').update(lock).update(JSON.stringify(runtimes)).digest('hex');
 }
 
-// Compares the runtime of this machine with the lowest version a method asks for.
+// Compares the runtime of this machine with the lowest version that a method requires.
 
 /** Throws StepFailure of kind dependency when `has` (`20.19.2`) is lower than `needs` (`20`, `3.11`). */
 function checkVersion(runtime: string, has: string, needs: string): void {

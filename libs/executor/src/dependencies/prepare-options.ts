@@ -5,7 +5,7 @@ import type { PythonRuntimes } from '../runners/python-runtime.ts';
 export interface PrepareOptions {
   /** Environments are kept here, also for other processes. Absolute. */
   readonly cacheDir: string;
-  /** The version's lock, where one was made before: the installation must match it. */
+  /** The version's lock, if one was made before: the installation must match it. */
   readonly lock?: Uint8Array;
   /** Packages may run code while they are installed. */
   readonly allowScripts: boolean;

@@ -1,5 +1,5 @@
-// File values, which of them are a run's own, and their media types. A file value is a reference that the worker made:
-// one written by a caller, a person, a server or a step is data, and no path is ever read from it.
+// File values, which of them belong to a run, and their media types. A file value is a reference that the worker
+// created: one written by a caller, a person, a server or a step is data, and no path is ever read from it.
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
 
@@ -36,7 +36,7 @@ export class KnownFiles {
     for (const path of this.facts.keys()) if (path.startsWith(prefix)) this.facts.delete(path);
   }
 
-  /** True for a reference to one of them, whole: a path with another size or content is made up. */
+  /** True for an exact reference to one of them: a path with another size or content is invented. */
   has(value: JsonValue): value is FileValue {
     if (!isFileShaped(value)) return false;
     const known = this.facts.get(value.path);
@@ -44,14 +44,14 @@ export class KnownFiles {
   }
 }
 
-// Refuses values from outside of the worker that name a file of the run: an answer of a server or a person, and values
-// of code other than the files it made or was given.
+// Refuses values from outside the worker that name a file of the run: an answer of a server or a person, and values of
+// code other than the files it created or was given.
 
 interface Files {
   has(value: JsonValue): boolean;
 }
 
-/** `made`: the references themselves, as the worker put them into the value. @throws StepFailure of kind out. */
+/** `made`: the references that the worker put into the value. @throws StepFailure of kind out. */
 export function refuseNamedFiles(value: JsonValue, files: Files, made?: ReadonlySet<JsonValue>): void {
   if (typeof value !== 'object' || value === null || made?.has(value) === true) return;
   if (files.has(value)) {

@@ -57,7 +57,7 @@ function nested(file: JsonValue): [type: string, value: JsonValue, use: string][
   ];
 }
 
-describe('a file value that the worker did not make', () => {
+describe('a file value that the worker did not create', () => {
   it('fails the run where its row names it as an input, at any depth', async () => {
     for (const [type, value, use] of nested(forged)) {
       const method = compiled(`

@@ -1,5 +1,5 @@
 // The files that a run's inputs name, on this worker: fetched when a step first needs them, checked against their hash,
-// and kept beside the run's folder, so that they are never saved with it.
+// and stored beside the run's folder, so that they are never saved with it.
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { fileFields } from '@methods/method/typed-fields';
 import { StepFailure } from '../step-failure.ts';
 import { type FileValue, KnownFiles } from './file-value.ts';
 
-/** `parts` of the file's content, from the first byte on. Called again where the server was unavailable meanwhile. */
+/** `parts` of the file's content, from the first byte. Called again if the server was unavailable meanwhile. */
 export type FetchFile = (fileId: FileId, take: (parts: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
 
 const FILE_ID = /^file_[0-9a-z]{26}$/;
@@ -32,8 +32,8 @@ export class InputFolder {
   ) {}
 
   /**
-   * The reference to a file that the inputs name by the server's data; null where the data is invalid. Its path is made
-   * here: a path in the run's row is ignored.
+   * Returns the reference to a file that the inputs name, from the server's data; null if the data is invalid. Its path
+   * is derived here: a path in the run's row is ignored.
    */
   referenceTo({ file_id, name, bytes, sha256, media_type }: JsonObject): FileValue | null {
     if (typeof file_id !== 'string' || !FILE_ID.test(file_id) || typeof name !== 'string' || name.includes('/')) {
@@ -60,7 +60,10 @@ export class InputFolder {
     return this.files.size > 0;
   }
 
-  /** The whole file, on the disk. Throws StepFailure of kind input where it cannot be fetched. */
+  /**
+   * Returns the path of the whole file, once it is on the disk. Throws StepFailure of kind input if it cannot be
+   * fetched.
+   */
   async absolutePath(path: string): Promise<string> {
     const file = this.files.get(path);
     if (file === undefined) throw new StepFailure('input', 'A file of the inputs is not known');

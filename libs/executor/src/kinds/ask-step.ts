@@ -1,4 +1,4 @@
-// Makes the question of an ask step. Texts are plain text, never markup; secrets in them are masked.
+// Builds the question of an ask step. Texts are plain text, never markup; secrets in them are masked.
 import { type RefusedAnswer, refusalText, scopeOfAnswer } from '@methods/method/answer-checks';
 import type { AskStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
@@ -7,7 +7,7 @@ import { durationText } from '@methods/method/structure/duration';
 import type { RunQuestion } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 
-/** `refused`: the checks that an answer given before did not meet. */
+/** `refused`: the checks that the previous answer did not meet. */
 export function questionOf(
   step: AskStep,
   path: string,

@@ -1,5 +1,5 @@
-// Sends a request and follows its redirects. Credentials stay with the origin they were declared for: a server that
-// redirects elsewhere must not be able to collect them.
+// Sends a request and follows its redirects. Credentials are sent only to the origin they were declared for: a server
+// that redirects elsewhere must not be able to collect them.
 
 import type { Mask } from '../secrets/mask.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -8,7 +8,7 @@ import { type HttpRequest, urlOf } from './http-request.ts';
 const REDIRECTS_MAX = 5;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
-/** The first response that is not a redirect, its body unread. Throws StepFailure of kind network or http. */
+/** Returns the first response that is not a redirect, its body unread. Throws StepFailure of kind network or http. */
 export async function exchange(
   request: HttpRequest,
   send: typeof fetch,
@@ -38,7 +38,7 @@ async function sendOnce(request: HttpRequest, send: typeof fetch, signal: AbortS
   }
 }
 
-/** A fault below HTTP. Only the system's code is kept: its message holds addresses and names. */
+/** A fault below HTTP. Only the system's code is kept, since its message contains addresses and names. */
 export function networkFailure(error: unknown): StepFailure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as NodeJS.ErrnoException | null)?.code;
@@ -66,7 +66,7 @@ function redirected(request: HttpRequest, status: number, location: string, mask
   return { ...request, url, headers, body, method: dropsBody ? 'GET' : request.method };
 }
 
-/** RFC 9110 section 15.4: 303 always asks for a GET, 301 and 302 do so for POST by custom. */
+/** RFC 9110 section 15.4: 303 always requires a GET; 301 and 302 do so for POST by convention. */
 function becomesGet(method: string, status: number): boolean {
   if (status === 303) return method !== 'GET' && method !== 'HEAD';
   return (status === 301 || status === 302) && method === 'POST';

@@ -90,7 +90,7 @@ describe('the error of an http step', () => {
     assert.equal(none.body, '');
   });
 
-  it('reads headers as UTF-8 where they are, so that a secret with an umlaut is masked there as well', async () => {
+  it('reads headers as UTF-8 if they are, so that a secret with an umlaut is masked there as well', async () => {
     const own = 'tök-5f2c9a7d1e-0b';
     const bytes = Buffer.from(own).toString('latin1');
     let record: StepEnd | null = null;

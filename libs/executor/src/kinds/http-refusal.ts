@@ -1,10 +1,10 @@
 // The parts of a failed http answer that a step keeps: its reason, the headers that explain it, and the beginning of
-// its body. Masked and bounded here, since it is part of the error.
+// its body. They are masked and bounded here, since they are part of the error.
 import { cutText } from '@methods/method/cut-text';
 import { type JsonObject, objectOf } from '@methods/method/json';
 import type { Mask } from '../secrets/mask.ts';
 
-/** Never set-cookie, authorization and the like: an error is shown to more people than an answer. */
+/** Never set-cookie, authorization and the like: more people see an error than an answer. */
 const HEADERS = [
   ...['content-type', 'retry-after', 'www-authenticate', 'location', 'allow', 'x-request-id', 'request-id'],
   ...[
@@ -20,9 +20,9 @@ const HEADERS = [
 const HEADER_CHARACTERS_MAX = 200;
 const REASON_CHARACTERS_MAX = 100;
 const BODY_BYTES_MAX = 1024;
-/** More than is kept, so that a secret at the end of the kept text is seen whole. */
+/** More than is kept, so that a secret at the end of the kept text is read completely. */
 const BODY_BYTES_READ = 16 * 1024;
-/** The status has failed the step already: a body that does not arrive is not awaited. */
+/** The status has already failed the step: a body that does not arrive is not awaited. */
 const BODY_MS_MAX = 1000;
 
 export interface HttpRefusal {
@@ -70,7 +70,7 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
   return { reason: shown(response.statusText, REASON_CHARACTERS_MAX), headers: objectOf(headers), body };
 }
 
-/** Bytes of headers are read as Latin-1; most servers that write others mean UTF-8. */
+/** Header bytes are read as Latin-1; most servers that send others mean UTF-8. */
 function asWritten(text: string): string {
   if (!/[\x80-\xff]/.test(text)) return text;
   try {
@@ -89,7 +89,8 @@ function bodyText(bytes: Buffer, whole: boolean, mask: Mask): string {
     return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
   }
   if (text.includes('\0')) return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
-  // As a stream that continues if there is more, so that no part of a secret is shown at the end of the read text.
+  // Masked as a stream that continues if there is more, so that no part of a secret is shown at the end of the read
+  // text.
   const masked = whole ? mask.text(text) : mask.stream().push(text);
   const kept = Buffer.from(masked).subarray(0, BODY_BYTES_MAX);
   return new TextDecoder('utf-8').decode(kept, { stream: true });

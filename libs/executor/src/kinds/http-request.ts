@@ -1,4 +1,4 @@
-// Builds the request of an http step. Values become parts of a request by encoding, never by pasting.
+// Builds the request of an http step. Values become parts of a request by encoding, never by concatenation.
 import { Readable } from 'node:stream';
 import type { HttpAuth, HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
@@ -76,7 +76,7 @@ async function bodyOf(
       await (await opened()).close();
       headers.set('content-type', value.media_type);
       headers.set('content-length', String(value.bytes));
-      // Opened when the first piece is asked for, so that a request that is never sent holds no file.
+      // Opened when the first piece is read, so that a request that is never sent holds no file.
       const pieces = async function* () {
         yield* (await opened()).createReadStream();
       };
@@ -102,7 +102,7 @@ function setAuth(headers: Headers, auth: HttpAuth, scope: Scope): string {
   }
 }
 
-/** A null turns the header off, our own ones too. */
+/** A null removes the header, even our own. */
 function setHeaders(headers: Headers, values: JsonValue): void {
   if (!isJsonObject(values)) return;
   for (const [name, value] of Object.entries(values)) {
@@ -119,7 +119,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
-/** Names and values for a query or a form: null is left out, a list repeats the name. */
+/** Returns names and values for a query or a form: null is left out, a list repeats the name. */
 function pairsOf(values: JsonValue): [string, string][] {
   if (!isJsonObject(values)) return [];
   return Object.entries(values).flatMap(([name, value]) => {

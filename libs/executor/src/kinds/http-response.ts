@@ -1,4 +1,4 @@
-// Reads the response of an http step, within bounds, and makes the values that `take` or `out` see.
+// Reads the response of an http step, within bounds, and builds the values that `take` or `out` see.
 import type { HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { type JsonObject, type JsonValue, nestsDeeperThan, objectOf } from '@methods/method/json';
@@ -17,7 +17,9 @@ interface HttpAnswer {
   readonly response?: JsonObject;
 }
 
-/** The value the step returns, and the one its checks see. Throws StepFailure of kind http, limit, network or out. */
+/**
+ * Returns the step's value, and the value that its checks see. Throws StepFailure of kind http, limit, network or out.
+ */
 export async function readResponse(step: HttpStep, response: Response, context: StepContext): Promise<HttpAnswer> {
   const { status } = response;
   if (!response.ok && !step.accept.includes(status)) {
@@ -49,7 +51,7 @@ function returnedOf(step: HttpStep, read: JsonObject, scope: Scope, status: numb
   return objectOf([...step.take].map(([field, value]) => [field, evaluate(value, withResponse)] as const));
 }
 
-/** RFC 9110 section 10.2.3: seconds, or a date. Null where it is neither. */
+/** RFC 9110 section 10.2.3: seconds, or a date. Null if it is neither. */
 function retryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
@@ -68,7 +70,7 @@ function bodyOf(text: string, contentType: string, folder: StepContext['folder']
   return body;
 }
 
-/** JSON where it is declared or recognizable, else the text; null without a body. */
+/** Returns JSON if it is declared or recognizable, else the text; null without a body. */
 function bodyValue(text: string, contentType: string): JsonValue {
   if (text === '') return null;
   try {
@@ -104,7 +106,7 @@ async function keepFile(
   return folder.write(path, 'body', bounded(response, filesBytesMax, tooLarge), mediaType);
 }
 
-/** Counts what arrives, not what a header announces: a compressed answer grows while it is read. */
+/** Counts the bytes that arrive, not those that a header announces: a compressed answer grows while it is read. */
 async function* bounded(response: Response, bytesMax: number, tooLarge: string): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
   let bytes = 0;

@@ -15,7 +15,8 @@ const VALUES_MAX = 20;
 const MESSAGE_CHARACTERS_MAX = 1000;
 
 /**
- * `hidden`: names in the scope whose values contain undeclared secrets, such as the out of a login; they are not kept.
+ * `hidden`: names in the scope whose values contain undeclared secrets, such as the out of a login; they are not
+ * stored.
  */
 export function judge(
   checks: readonly CompiledCheck[],
@@ -77,7 +78,7 @@ function read(scope: Scope, names: readonly string[]): JsonValue {
   return value ?? null;
 }
 
-/** Masked before it is cut: the rest of a secret at the cut would no longer be found. */
+/** Masked before it is cut: otherwise the rest of a secret at the cut would not be found. */
 function shortened(value: JsonValue, mask: Mask): JsonValue {
   if (typeof value === 'string') {
     if (value.length <= VALUE_CHARACTERS_MAX) return mask.text(value);
@@ -91,7 +92,7 @@ function shortened(value: JsonValue, mask: Mask): JsonValue {
   return isJsonList(value) ? `(a list of ${value.length})` : `(an object of ${Object.keys(value).length} fields)`;
 }
 
-// Any error of a step as one of the language's kinds with a message that is safe to keep.
+// Converts any error of a step to one of the language's kinds, with a message that is safe to store.
 
 /** Any error as a step's failure, with the step's line where the error names none. */
 export function failureOf(error: unknown, step: CompiledStep): StepFailure {
@@ -99,7 +100,7 @@ export function failureOf(error: unknown, step: CompiledStep): StepFailure {
   return new StepFailure(failure.kind, failure.message, { line: step.line, ...failure.detail });
 }
 
-/** An error of no known kind is our own fault: its message could hold content and stays here. */
+/** An error of no known kind is our own fault: its message could hold content, so it is not reported. */
 export function asFailure(error: unknown): StepFailure {
   if (error instanceof StepFailure) return error;
   if (error instanceof ExpressionError) return new StepFailure('expression', error.message);

@@ -1,9 +1,9 @@
-// Sends step records in order and holds the newest ones back: at the run's end they are sent with the end. Before a step
-// acts, everything before it must be acknowledged, so that no finished step runs again. Steps that only compute may run
-// again, so several of them in a row need no acknowledgement between them.
+// Sends step records in order and holds the newest ones back, so that at the run's end they are sent with the end.
+// Before a step acts, everything before it must be acknowledged, so that no finished step runs again. Steps that only
+// compute may run again, so several in a row need no acknowledgement between them.
 import type { RunJournal, StepEnd } from '../run-outcome.ts';
 
-/** Records of computing steps that are held at most, and the characters of their outs. */
+/** The maximum of held records of computing steps, and of the characters of their outs. */
 const HELD_MAX = 16;
 const HELD_CHARACTERS_MAX = 64 * 1024;
 
@@ -40,8 +40,8 @@ export class RecordKeeper {
   }
 
   /**
-   * A step that only computes may run: what acted before it is sent. False: settle first, since much is held, or
-   * branches are running, or the run is no longer ours.
+   * Reports whether a step that only computes may run: what acted before it is sent. False: settle first, since much is
+   * held, branches are running, or the run is no longer ours.
    */
   mayCompute(): boolean {
     if (this.held.some(({ computed }) => !computed)) this.flush();

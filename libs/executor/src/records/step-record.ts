@@ -1,4 +1,4 @@
-// Makes the records of steps: only here an error becomes a kind and a masked message.
+// Builds the records of steps: only here an error becomes a kind and a masked message.
 import type { Clock } from '@methods/base/clock';
 import type { StepKind } from '@methods/method/compiled-method';
 import { cutText, wellFormed } from '@methods/method/cut-text';
@@ -48,7 +48,7 @@ export class StepRecorder {
     return { wallMs: this.clock.wallMs(), monotonicMs: this.clock.monotonicMs() };
   }
 
-  /** Not the wall clock again: it may have been set back meanwhile. */
+  /** Not the wall clock again, which may have been set back meanwhile. */
   endMs(begun: Begun): number {
     return begun.wallMs + Math.round(this.clock.monotonicMs() - begun.monotonicMs);
   }
@@ -70,7 +70,7 @@ export class StepRecorder {
     return this.ended('failed', recorded, parts, NOTHING, error);
   }
 
-  /** The failure as it may be shown and kept. */
+  /** Returns the failure in the form that may be shown and stored. */
   errorOf({ kind, message, detail }: StepFailure): StepError {
     const { status, code, line, stack, answer } = detail;
     return {
@@ -84,7 +84,7 @@ export class StepRecorder {
     };
   }
 
-  /** Halves of characters are of no use to a reader, and the store of records refuses them. */
+  /** Halves of characters are useless to a reader, and the store of records refuses them. */
   private shown(text: string): string {
     return wellFormed(this.mask.text(text));
   }

@@ -1,7 +1,7 @@
-// Cuts what a runner prints at the ends of its steps. At the end of a step the runner writes a mark to the pipe that
-// everything it starts prints to as well: what comes before the mark is the step's, however late it is read.
+// Cuts a runner's prints at the ends of its steps. At the end of a step the runner writes a mark to the pipe that all
+// its processes print to: prints before the mark belong to the step, however late they are read.
 
-/** Of what the next steps have printed already while the present one is not over. */
+/** For prints of the next steps while the present one is not over. */
 const HELD_BYTES_MAX = 8 * 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
@@ -9,21 +9,21 @@ export interface PrintFenceEvents {
   readonly onPrint: (chunk: Buffer) => void;
   /** The mark of the present step was read. */
   readonly onMark: () => void;
-  /** More is held than may be. */
+  /** More is held than allowed. */
   readonly onOverflow: () => void;
 }
 
 export class PrintFence {
   private readonly mark: Buffer;
-  /** It may be the beginning of a mark. */
+  /** May be the beginning of a mark. */
   private rest: Buffer = EMPTY;
-  /** Of steps after the present one. */
+  /** Prints of steps after the present one. */
   private held: Buffer[] = [];
   private heldBytes = 0;
   private isOpen = false;
-  /** Up to the next mark, nothing is of any step. */
+  /** Up to the next mark, prints belong to no step. */
   private isSkipping = false;
-  /** No step that prints is under way. */
+  /** No step that prints is in progress. */
   private isIdle = true;
 
   constructor(
@@ -33,7 +33,7 @@ export class PrintFence {
     this.mark = Buffer.from(`\0${token}\n`);
   }
 
-  /** What comes up to the next mark is the present step's. */
+  /** Prints up to the next mark belong to the present step. */
   open(): void {
     this.isOpen = true;
     this.isIdle = false;
@@ -52,13 +52,13 @@ export class PrintFence {
     this.rest = EMPTY;
   }
 
-  /** All steps are over: what else comes is of none of them. */
+  /** All steps are over: further prints belong to none of them. */
   idle(): void {
     this.isIdle = true;
     this.drop();
   }
 
-  /** What was printed after the present step's mark, up to the next one, is not of the next step either. */
+  /** Prints after the present step's mark, up to the next mark, do not belong to the next step. */
   skip(): void {
     this.isSkipping = true;
     this.drop();
@@ -83,7 +83,7 @@ export class PrintFence {
     this.events.onMark();
   }
 
-  /** How many of the last bytes are the beginning of a mark. */
+  /** Returns how many of the last bytes are the beginning of a mark. */
   private markBegun(bytes: Buffer): number {
     const at = bytes.lastIndexOf(0);
     const count = bytes.length - at;

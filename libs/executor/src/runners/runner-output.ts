@@ -1,26 +1,26 @@
-// What comes from a warm runner, in the order of its steps. Lines and prints come on pipes of their own, so that one step's
-// end may be read before its prints, and after what the next step printed: an end counts when the prints before it are
-// here, and what follows waits for that.
+// Orders the output of a warm runner by its steps. Lines and prints come on separate pipes, so that a step's end may be
+// read before its prints, or after prints of the next step: an end counts once the prints before it are here, and later
+// output waits for that.
 import type { Clock, Timer } from '@methods/base/clock';
 import { PrintFence } from './print-fence.ts';
 
-/** So long the marks may take once the end of their step is here: they were written before it. */
+/** How long the marks may take once the end of their step is here, since they were written before it. */
 const MARK_MS_MAX = 2_000;
-/** Of the lines of steps after one that is not over. */
+/** For the lines of steps after one that is not over. */
 const LATE_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export interface RunnerOutputEvents {
   readonly onLine: (line: string) => void;
   readonly onPrint: (source: 'stdout' | 'stderr', chunk: Buffer) => void;
-  /** Nothing that comes now belongs to any step. */
+  /** Output that arrives now belongs to no step. */
   readonly onOverflow: () => void;
-  /** The prints of a step have no end: what comes later looks like a part of them. */
+  /** The prints of a step have no end: later prints look like a part of them. */
   readonly onLost: () => void;
 }
 
 export class RunnerOutput {
   private readonly fences: { readonly stdout: PrintFence; readonly stderr: PrintFence };
-  /** What the present step's end does. */
+  /** Called at the present step's end. */
   private ending: (() => void) | null = null;
   private timer: Timer | null = null;
   private late: string[] = [];
@@ -70,7 +70,7 @@ export class RunnerOutput {
     else this.timer = this.clock.after(MARK_MS_MAX, () => setImmediate(() => this.lost(then)));
   }
 
-  /** What the end of the present step waits for does not come. */
+  /** The end of the present step no longer waits for its prints. */
   finish(then = this.ending): void {
     if (then === null || this.ending !== then) return;
     this.fences.stdout.giveUp();

@@ -5,9 +5,11 @@ import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
 /** Steps that wait less than this are faster on the runners there are than on one more, whose start takes a processor. */
 const SHORT_WAIT_MS = 10;
-/** As are those that do not wait this many times as long as they want a processor: processors are the limit. */
+/**
+ * The same holds for steps that do not wait this many times as long as they want a processor: processors are the limit.
+ */
 const WAIT_SHARE = 2;
-/** A step that computes is long after so many times the time after which one that waits is. */
+/** A computing step counts as long after this many times the time after which a waiting one does. */
 const COMPUTING_FACTOR = 5;
 const MEAN_WEIGHT = 0.1;
 /** Steps longer than this do not wait behind each other. */
@@ -23,7 +25,7 @@ export class RunnerQueue {
   watched = false;
   /** True until the plain steps of this turn have been gathered. */
   gathering = false;
-  /** Steps whose code was considered plain but is better run as other steps are. */
+  /** Steps whose code counted as plain but runs better like other steps. */
   private readonly notPlain = new Set<string>();
   private waiting: WaitingStep[] = [];
   private first = 0;

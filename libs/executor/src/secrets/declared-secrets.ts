@@ -1,4 +1,4 @@
-// The secrets a run may use: those its method declares, with the values of the worker's environment.
+// The secrets that a run may use: those its method declares, with the values of the worker's environment.
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { RunError } from '../run-outcome.ts';
 import { createMask, type Mask } from './mask.ts';
@@ -13,7 +13,7 @@ export interface DeclaredSecrets {
 
 const known = new WeakMap<CompiledMethod, DeclaredSecrets>();
 
-/** A mask costs hundreds of encodings, so one is kept for each method; values that changed make a new one. */
+/** A mask costs hundreds of encodings, so one is cached for each method; changed values get a new one. */
 export function declaredSecrets(
   method: CompiledMethod,
   environment: ReadonlyMap<string, string>,
@@ -40,7 +40,7 @@ export function declaredSecrets(
 
 const knownCalled = new WeakMap<CompiledMethod, { readonly around: Mask; readonly declared: DeclaredSecrets }>();
 
-/** Those of a called method: its own values, and a mask that also covers those of the methods around it. */
+/** Returns those of a called method: its own values, and a mask that also covers the methods around it. */
 export function calledSecrets(
   method: CompiledMethod,
   environment: ReadonlyMap<string, string>,

@@ -20,7 +20,7 @@ const base32: Encoder = (value) => {
 const unicode: Encoder = (value) =>
   Array.from({ length: value.length }, (_, i) => `\\u${value.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
 const go: Encoder = (value) => json(value).replace(/[&<>]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
-/** As GNU bash does in a UTF-8 locale. */
+/** Like GNU bash in a UTF-8 locale. */
 const printfQ: Encoder = (value) => value.replace(/[ "'\\&<>=%;*()!#$`|~?[\]{}^]/g, '\\$&');
 const strictUrl: Encoder = (value) =>
   encodeURIComponent(value).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,4 +1,4 @@
-// The named entities of HTML for the marks of ASCII: encoders for web pages write them.
+// The named entities of HTML for ASCII punctuation, which encoders for web pages write.
 
 const ENTITIES = new Map<string, number>(
   Object.entries({

@@ -1,4 +1,4 @@
-// Compares a form with a text, from the place on where its first units were found.
+// Compares a form with a text, from the place where its first units were found.
 import type { Form } from './secret-forms.ts';
 import { DIGITS, folded, GAP, HEX, NEITHER, NUMBERS, X } from './unit-classes.ts';
 

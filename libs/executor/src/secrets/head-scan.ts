@@ -1,6 +1,6 @@
 // The passes over a text that take most of the time of masking. Each combines the last few units of one kind at every
-// character, and checks whether a form begins with them. One loop for each kind, with the tables in variables of its
-// own, takes half the time of one for all.
+// character, and checks whether a form begins with them. One loop for each kind, with the tables in local variables,
+// takes half the time of one loop for all.
 import type { Form, FormKind } from './secret-forms.ts';
 import {
   charactersBack,
@@ -28,7 +28,7 @@ const UNIT_BITS: Readonly<Record<FormKind, number>> = { characters: 8, digits: 6
 
 const NONE: readonly Form[] = [];
 
-/** Looks up the forms that begin with some units. Almost always there is none, which costs one look at 16 KiB. */
+/** Looks up the forms that begin with some units. Usually there is none, which costs one look-up in 16 KiB. */
 export class HeadIndex {
   /** By the hash of a key: a bit for each of the last three bits of those keys that some form has. */
   readonly slots = new Uint8Array(1 << (32 - SLOT_SHIFT));
@@ -54,7 +54,7 @@ export class HeadIndex {
     return this.forms.get(key) ?? NONE;
   }
 
-  /** A blank is looked up as itself and as a plus: that saves a look-up at each character of a pass. */
+  /** A blank is looked up as itself and as a plus, which saves a look-up at each character of a pass. */
   private keysOf(head: readonly number[]): number[] {
     const bits = UNIT_BITS[this.kind];
     const mask = (1 << bits) - 1;
@@ -74,7 +74,10 @@ export type Found = (forms: readonly Form[], start: number) => void;
 
 const [LINE_FEED, CARRIAGE_RETURN, BLANK, PLUS, ZERO, BACKSLASH] = [10, 13, 32, 43, 48, 92];
 
-/** From `from` to before `to`. Returns where the last few units before `to` begin that some form may begin with. */
+/**
+ * Scans from `from` to before `to`. Returns the beginning of the last few units before `to` with which a form may
+ * begin.
+ */
 export function scanHeads(codes: Uint16Array, from: number, to: number, heads: Heads, found: Found): number {
   return Math.min(
     scanCharacters(codes, from, to, heads.characters, found),
@@ -125,7 +128,7 @@ const scanDigits: Scan = (codes, from, to, heads, found) => {
   return digitsBack(codes, to, Math.min(count, 3), DIGITS);
 };
 
-/** And decimal numbers, whose digits are among those of hex, and whose gaps among the gaps. */
+/** Includes decimal numbers, whose digits are also digits of hex, and whose gaps are the same. */
 function scanHexAndNumbers(codes: Uint16Array, from: number, to: number, heads: Heads, found: Found): number {
   const { hex } = heads;
   const { slots } = hex;
@@ -163,7 +166,7 @@ function scanHexAndNumbers(codes: Uint16Array, from: number, to: number, heads: 
 
 /** Decimal numbers with only gaps between them. */
 class NumberRun {
-  /** Of the last three numbers. */
+  /** The key of the last three numbers. */
   key = 0;
   private count = 0;
   /** After the last number. */
@@ -176,7 +179,7 @@ class NumberRun {
     this.end = from;
   }
 
-  /** A number ends before the gap at `end`. Returns how many there are in a row. */
+  /** A number ends before the gap at `end`. Returns how many follow one another. */
   endsAt(end: number): number {
     const start = this.numberBefore(end);
     if (!this.followsAt(start)) this.count = 0;
@@ -188,7 +191,7 @@ class NumberRun {
     return this.count;
   }
 
-  /** Where the numbers begin that a form may begin with, the last of which may continue at `to`. */
+  /** Returns the beginning of the numbers with which a form may begin, the last of which may continue at `to`. */
   openFrom(to: number): number {
     const start = this.numberBefore(to);
     const count = this.followsAt(start) ? Math.min(this.count, 2) : 0;
@@ -201,7 +204,7 @@ class NumberRun {
     return start;
   }
 
-  /** There are only gaps between the last number and `start`. */
+  /** Reports whether there are only gaps between the last number and `start`. */
   private followsAt(start: number): boolean {
     for (let i = start; i > this.end; i--) {
       if (((MARKS[this.codes[i - 1] as number] as number) & IS_NUMBER_GAP) === 0) return false;

@@ -4,7 +4,7 @@ import { windowsOf } from './layer-windows.ts';
 import { createMask } from './mask.ts';
 import { layersOf } from './text-layers.ts';
 
-/** Of a text of 100,000 characters: the characters of each layer above the text that are passed over once more. */
+/** For a text of 100,000 characters: the characters of each layer above the text that are scanned again. */
 function passedOver(line: string): number[] {
   const text = line.repeat(Math.ceil(100_000 / line.length));
   return layersOf(text)
@@ -22,7 +22,7 @@ function passedOver(line: string): number[] {
     });
 }
 
-test('of a text with escapes, only the parts around them are passed over once more', () => {
+test('only the parts of a text around its escapes are scanned again', () => {
   const dense = `${JSON.stringify({ id: 7, level: 'info', name: '', message: 'order "A-1" was paid', tags: ['new', 'vip'], path: 'C:\\x', ok: true, trace: '0f'.repeat(16) })}\n`;
   const shares = passedOver(dense);
   assert.ok(shares.length >= 1 && shares.every((share) => share < 50), `${shares} %`);

@@ -1,5 +1,5 @@
-// The parts of a layer in which a form can begin that does not begin in the layer below: those around characters read
-// from escapes. Everywhere else both layers have the same characters in a row.
+// Finds the parts of a layer in which a form may begin that does not begin in the layer below: those around characters
+// read from escapes. Everywhere else both layers have the same characters.
 import type { TextLayer } from './text-layers.ts';
 import {
   IS_BLANK,
@@ -13,7 +13,7 @@ import {
   MARKS,
 } from './unit-classes.ts';
 
-/** Escapes nearer to each other than this share a window: to find its ends costs as much as to pass over it. */
+/** Escapes nearer to each other than this share a window, since finding its ends costs as much as scanning it. */
 const NEAR = 24;
 
 /** One more unit than a form may have begun with before, and the zeros of `0x`; numbers have up to four digits. */
@@ -22,7 +22,7 @@ const DIGITS = 3;
 const NIBBLES = 9;
 const DECIMALS = 16;
 
-/** Calls `scan` with windows in order, which do not overlap. The last one ends with the layer. */
+/** Calls `scan` with windows in order, without overlaps. The last one ends with the layer. */
 export function windowsOf({ codes, ends }: TextLayer, scan: (from: number, to: number) => void): void {
   const { length } = codes;
   let from = -1;
@@ -30,7 +30,7 @@ export function windowsOf({ codes, ends }: TextLayer, scan: (from: number, to: n
   let to = 0;
   for (let i = 0; i < ends.length; i += 2) {
     const end = ends[i] as number;
-    // Of two units, an escape beyond the first plane.
+    // An escape beyond the first plane has two units.
     const start = Math.max(end - 2, 0);
     if (from >= 0 && start - to > NEAR) {
       to = headsEnd(codes, to);
@@ -51,7 +51,7 @@ export function windowsOf({ codes, ends }: TextLayer, scan: (from: number, to: n
   scan(from >= 0 && tail <= to ? from : tail, length);
 }
 
-/** Where heads may begin that reach to `index`: at least `limit`. */
+/** Returns where heads that reach to `index` may begin: at least `limit`. */
 function headsStart(codes: Uint16Array, index: number, limit: number): number {
   const left = new UnitsLeft();
   let at = index;
@@ -59,7 +59,7 @@ function headsStart(codes: Uint16Array, index: number, limit: number): number {
   return at;
 }
 
-/** Where heads end that begin before `index`. */
+/** Returns where heads that begin before `index` end. */
 function headsEnd(codes: Uint16Array, index: number): number {
   const left = new UnitsLeft();
   let at = index;

@@ -27,7 +27,7 @@ describe('a mask', () => {
     });
   }
 
-  it('finds the marks that some encoders keep and others do not', () => {
+  it('finds characters that some encoders escape and others do not', () => {
     const marked = createMask(new Map([['TOKEN', "it's(one)*of!many"]]));
     assert.equal(marked.text('it%27s%28one%29%2Aof%21many'), '***TOKEN***');
     assert.equal(marked.text("it's(one)*of!many"), '***TOKEN***');
@@ -46,7 +46,7 @@ describe('a mask', () => {
     });
   });
 
-  it('takes the longest secret where several begin', () => {
+  it('masks the longest secret where several begin', () => {
     const two = createMask(
       new Map([
         ['SHORT', 'abcdef'],
@@ -66,7 +66,7 @@ describe('a mask', () => {
     assert.equal(createMask(new Map([['KEY', account]])).text('bot@example.com'), '***KEY***');
   });
 
-  it('masks a text in chunks as it masks the whole, with any cuts', () => {
+  it('masks a text in chunks like the whole text, with any cuts', () => {
     const spellings = [secret, 'other-secret']
       .flatMap((value) => Object.values(encodersOf()).map((encode) => encode(value)))
       .filter((text) => !text.includes('\n'));
@@ -101,7 +101,7 @@ describe('a mask', () => {
     );
   });
 
-  it('masks a secret over several lines that come in chunks, but for a few digits before a line ends', () => {
+  it('masks a secret over several lines that arrive in chunks, except for a few digits before a line ends', () => {
     const lines = Object.entries(encodersOf()).filter(([how, encode]) => encode(long).trim().includes('\n') && how);
     assert.ok(lines.length > 5);
     const own = createMask(new Map([['TOKEN', long]]));
@@ -138,7 +138,7 @@ describe('a mask', () => {
     assert.equal(short.text('n=123456.'), 'n=***SHORT***.');
   });
 
-  it('takes only a few passes over a text, for any secrets and any text', () => {
+  it('scans a text only a few times, for any secrets and any text', () => {
     const lines = 'GET /v1/items/4711 200 12 ms for 10.0.0.7 by worker-3, user agent curl 8.5.0\n';
     const log = lines.repeat(Math.ceil(1_000_000 / lines.length));
     const many = new Map(Array.from({ length: 20 }, (_, i) => [`S${i}`, randomBytes(30).toString('base64')]));
@@ -168,7 +168,7 @@ describe('a mask', () => {
 });
 
 describe('a log tail', () => {
-  it('gives whole lines at once, so that sources side by side stay apart', () => {
+  it('returns whole lines at once, so that sources side by side stay separate', () => {
     const given: string[] = [];
     const mask = createMask(new Map([['TOKEN', 'a-secret-of-many-characters']]));
     const tail = new LogTail(mask, 1000, (text, from) => given.push(`${from} ${text}`));
@@ -190,7 +190,7 @@ describe('a log tail', () => {
   });
 });
 
-it('of a secret of thousands of lines the thousand longest are masked by themselves, and 60 of them in every form', () => {
+it('masks the thousand longest lines of a secret of thousands separately, and 60 of them in every form', () => {
   // Line n has 20 + n characters, none of which begins another one.
   const line = (n: number) => `${n}-`.padStart(6, 'x') + 'k'.repeat(14 + n);
   const { text } = createMask(new Map([['KEY', Array.from({ length: 1_100 }, (_, n) => line(n)).join('\n')]]));

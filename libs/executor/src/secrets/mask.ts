@@ -9,7 +9,7 @@ export interface Mask {
   text(text: string): string;
   /** The same in every text of a value, field names included. */
   json(value: JsonValue): JsonValue;
-  /** Name of a secret the text holds in any form, or null. */
+  /** Returns the name of a secret that the text contains in any form, or null. */
   finds(text: string): string | null;
   /** A mask for a text that comes in chunks. */
   stream(): MaskStream;
@@ -49,7 +49,7 @@ export function maskOf(finder: SecretFinder): Mask {
   };
 }
 
-/** The part of `text` from `from` to `to`, without the found secrets. Secrets that overlap are both named. */
+/** Returns the part of `text` from `from` to `to`, without the found secrets. Secrets that overlap are both named. */
 function masked(text: string, found: readonly Finding[], from: number, to: number): string {
   let shown = '';
   let at = from;
@@ -78,7 +78,7 @@ function maskJson(value: JsonValue, text: (text: string) => string): JsonValue {
 /** A longer beginning of a secret is treated as the secret. */
 const HELD_MAX = 1024 * 1024;
 const CONTEXT_MAX = 256;
-/** Lines of several sources are kept whole, unless they are endless. */
+/** Lines of several sources are kept whole, unless they are too long. */
 const LINE_MAX = 4096;
 /** The held text is read again once it has grown by a fraction of itself, so that single characters cost no more. */
 const REREAD_MIN = 4096;
@@ -86,10 +86,10 @@ const REREAD_MIN = 4096;
 type Masked = (text: string, found: readonly Finding[], from: number, to: number) => string;
 
 /**
- * Masks a text that comes in chunks. It holds back text from which a form may still grow: an unfinished line that ends
- * in the first few units of a form, and everything from the place where more than those were found. A finished line
- * that merely ends in the same few characters as some form begins with is shown at once, as nearly all lines do; should
- * the next line complete a secret, that one is masked from there on.
+ * Masks a text that arrives in chunks. It holds back text from which a form may still grow: an unfinished line that
+ * ends in the first few units of a form, and everything from the place where more than those were found. A finished
+ * line that ends in the same few characters as the beginning of a form is shown at once, as nearly all lines are; if
+ * the next line completes a secret, that one is masked from there on.
  */
 class FinderStream implements MaskStream {
   /** The end of the shown text, where a secret may have begun; then the text not shown yet. */

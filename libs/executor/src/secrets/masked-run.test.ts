@@ -15,7 +15,7 @@ const canary = 'c4n4ry-7f3e9b1d-5a6c-8e2f';
 const secrets = new Map([['TOKEN', canary]]);
 
 describe('the secrets of a run', () => {
-  it('fail the step that gives a file by their name', async () => {
+  it('fail the step that returns a file by their name', async () => {
     for (const name of ['token', 'Buffer.from(token).toString("hex").replace(/../g, "$&-")', 'btoa("a" + token)']) {
       const code = `;(await import('node:fs')).writeFileSync(${name}, 'x'); return { a: step.file(${name}) }`;
       const record = await harness.last(
@@ -32,7 +32,7 @@ steps:
       );
       assert.deepEqual([record.status, record.error?.kind], ['failed', 'secret'], JSON.stringify(record.error));
       assert.ok(!JSON.stringify(record).includes(canary));
-      // It is not kept for the next archive of the run's files either.
+      // It is also not kept for the next archive of the run's files.
       const kept = await readdir(join(harness.dir, 'runs'), { recursive: true });
       assert.deepEqual(
         kept.filter((path) => path.includes('/files/')),

@@ -37,7 +37,7 @@ export function readEscape(codes: Uint16Array, i: number): number {
     case AMPERSAND:
       return readEntity(codes, i);
     case QUOTE:
-      // Most mean themselves.
+      // Most represent themselves.
       return codes[i + 1] === QUOTE || i + 1 === codes.length ? readQuotes(codes, i, QUOTE) : NONE;
     default:
       return readQuotes(codes, i, APOSTROPHE);
@@ -49,7 +49,7 @@ function readBackslash(codes: Uint16Array, i: number): number {
   const next = codes[i + 1] as number;
   switch (next) {
     case APOSTROPHE:
-      // In quotes of a shell a backslash is one, also before an apostrophe that is written around them.
+      // Within a shell's quotes a backslash is literal, even before an apostrophe that is written around them.
       if (shellQuoteEnd(codes, i + 1) > 0) return NONE;
       break;
     case SMALL_U:
@@ -180,8 +180,8 @@ function startsOpen(codes: Uint16Array, i: number): number {
 }
 
 /**
- * One character: a byte of its own, or as many as UTF-8 needs. Bytes that are not UTF-8 are Latin-1, as Python prints
- * texts.
+ * One character: a single byte, or as many as UTF-8 needs. Bytes that are not UTF-8 are read as Latin-1, as Python
+ * prints texts.
  */
 function readBytes(codes: Uint16Array, i: number, readByte: ByteReader): number {
   const first = readByte(codes, i);

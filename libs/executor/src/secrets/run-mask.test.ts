@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createMask } from './mask.ts';
 import { runMask } from './run-mask.ts';
 
-test('the steps of a run give 200 values of the type secret, over all its methods', () => {
+test('the steps of a run return 200 values of the type secret, over all its methods', () => {
   const declared = new Map<string, string>();
   const mask = runMask(declared, createMask(declared));
   const called = mask.over(declared, createMask(declared));

@@ -1,5 +1,5 @@
-// The mask of one run: that of its declared secrets, and of the values its steps gave as the type `secret`, such as a
-// token from a login. Those are unknown before, and in no log, record or file after.
+// The mask of one run: that of its declared secrets, and of the values its steps returned as the type `secret`, such as
+// a token from a login. Those are unknown before, and in no log, record or file afterwards.
 import { StepFailure } from '../step-failure.ts';
 import { type Mask, type MaskStream, maskOf } from './mask.ts';
 import { SecretFinder } from './secret-finder.ts';
@@ -11,11 +11,11 @@ const LEARNED_MAX = 200;
 export interface RunMask extends Mask {
   /** @throws StepFailure of kind limit when the run holds too many. */
   learn(name: string, value: string): void;
-  /** Over the declared secrets of another method of the same run; both know the secrets that either learns. */
+  /** Extends over the declared secrets of another method of the same run; both know the secrets that either learns. */
   over(declared: ReadonlyMap<string, string>, mask: Mask): RunMask;
 }
 
-/** `mask`: that of the declared ones, as long as there are no others. */
+/** `mask`: that of the declared secrets, while there are no others. */
 export function runMask(declared: ReadonlyMap<string, string>, mask: Mask): RunMask {
   return new LearningMask(declared, mask, new Map());
 }

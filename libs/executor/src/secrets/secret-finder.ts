@@ -1,6 +1,6 @@
-// Finds every form of every secret in a text, in time that grows with the text and hardly with the secrets: it passes
-// once over each layer of the text, looks up the last few units among the beginnings of all forms, and compares only
-// where one is found.
+// Finds every form of every secret in a text, in time that grows with the text and hardly with the secrets: it scans
+// each layer of the text once, looks up the last few units among the beginnings of all forms, and compares only where
+// one is found.
 import { FAILED, formEnd, OPEN, reached } from './form-match.ts';
 import { HeadIndex, type Heads, scanHeads } from './head-scan.ts';
 import { windowsOf } from './layer-windows.ts';
@@ -23,7 +23,7 @@ export interface Findings {
 }
 
 /**
- * Comparisons that fail late cost more than the pass itself: a secret of 64 KiB of `a` in a text of `a`. After this
+ * Comparisons that fail late cost more than the scan itself: a secret of 64 KiB of `a` in a text of `a`. After this
  * many units for each character, as many units of a secret as below count for the whole.
  */
 const EFFORT_PER_CHARACTER = 8;
@@ -121,9 +121,9 @@ class Pass implements Findings {
   }
 }
 
-/** A layer in which forms are compared from places that come almost in order. */
+/** A layer in which forms are compared from places in almost ascending order. */
 class Lookout {
-  /** Up to where a form was compared: the same one is not looked for within itself. */
+  /** Up to where a form was compared: the same one is not searched for within itself. */
   private readonly ends = new Map<Form, number>();
   /** Of the pairs in `layer.ends`, how many are before the last place. */
   private passed = 0;
@@ -138,7 +138,7 @@ class Lookout {
     this.ends.set(form, end);
   }
 
-  /** The place here of one in the layer below; -1: it is within an escape, or after the text that was read. */
+  /** Returns the place here of one in the layer below; -1: it is within an escape, or after the text that was read. */
   placeAbove(below: number): number {
     const { ends, codes } = this.layer;
     let { passed } = this;

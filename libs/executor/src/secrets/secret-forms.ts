@@ -1,13 +1,13 @@
-// The forms in which a secret is looked for: its characters, and its bytes in base64, base32, hex and decimal. Escapes
-// of characters are not forms, see text-layers.ts. Bytes inside a longer text shift against the digits of base64 and
-// base32, so each shift is a form of its own, without the digits that also depend on the neighbours.
+// The forms in which a secret is searched for: its characters, and its bytes in base64, base32, hex and decimal.
+// Escapes of characters are not forms, see text-layers.ts. Bytes inside a longer text shift against the digits of
+// base64 and base32, so each shift is a separate form, without the digits that also depend on the neighbours.
 import { escapeAt } from './read-escape.ts';
 import { layersOf } from './text-layers.ts';
 import { folded } from './unit-classes.ts';
 
-/** Shorter texts would be found, and masked, all over ordinary ones. */
+/** Shorter texts would be found, and masked, throughout ordinary ones. */
 export const SECRET_CHARACTERS_MIN = 6;
-/** Of a secret of thousands of lines, the longest ones are each searched for by themselves. */
+/** Of a secret of thousands of lines, the longest ones are each searched for separately. */
 const PARTS_MAX = 1000;
 /** As many of them also in base64, hex and the like. */
 const ENCODED_PARTS_MAX = 60;
@@ -35,7 +35,7 @@ export class Form {
     return headsOf(this.make(count + ESCAPE_MAX), this.own, 0, count);
   }
 
-  /** Made when its beginning is found: most never are. */
+  /** Built when its beginning is found, which is rare. */
   get units(): Uint16Array {
     this.whole ??= this.make();
     return this.whole;

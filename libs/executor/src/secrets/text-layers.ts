@@ -1,6 +1,6 @@
-// The layers of a text: as it is, and with its escapes read once, twice and three times. Encoders change secrets
-// character by character (JSON, URLs, HTML, shells, CSV), each its own choice of characters and often one inside the
-// other, so that no list of spellings is complete: reading escapes back needs no list.
+// The layers of a text: unchanged, and with its escapes read once, twice and three times. Encoders change secrets
+// character by character (JSON, URLs, HTML, shells, CSV), each with its own choice of characters and often one inside
+// the other, so that no list of spellings is complete: reading escapes back needs no list.
 import { escapeEnd, LEADS, OPEN, readEscape } from './read-escape.ts';
 
 /** UTF-16 codes of a text, with their places. */

@@ -56,7 +56,7 @@ export async function act(walk: Walk, step: ActingStep, turn: Turn): Promise<Wal
         walk.succeeded(step, turn, tried.out, begun, parts);
         return { kind: 'done', value: tried.out.value };
       }
-      // Its files do not belong to the run: they are not kept with the others, and their names may hold a secret.
+      // Its files do not belong to the run: they are not stored with the others, and their names may contain a secret.
       await run.options.folder.clearStep(path);
       const failure = tried.failure as StepFailure;
       const timeIsUp = endsMs !== null && run.options.clock.monotonicMs() >= endsMs;
@@ -151,9 +151,9 @@ function after({ place }: Turn, out: JsonValue, { response }: ActionEnd): Scope 
   return { ...place.scope, out, ...(response === undefined ? {} : { response }) };
 }
 
-// Whether a failed try is followed by another, and when.
+// Decides whether a failed try is followed by another, and when.
 
-/** Failures that pass by themselves. */
+/** Transient failures. */
 const PASSING: ReadonlySet<ErrorKind> = new Set(['exit', 'exception', 'timeout', 'network']);
 const JITTER = 0.2;
 

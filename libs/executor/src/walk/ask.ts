@@ -1,4 +1,4 @@
-// An ask step: its answer where there is one, else the question.
+// Runs an ask step: returns its answer if there is one, else the question.
 import type { RefusedAnswer } from '@methods/method/answer-checks';
 import type { AskStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
@@ -26,7 +26,7 @@ export async function askOrAnswer(walk: Walk, step: AskStep, turn: Turn): Promis
   try {
     const mock = answeredByTimeout(step, await substitutionOf(walk, step, turn, 1));
     if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
-    // A mock's answer is not from a person: it is checked as an out is.
+    // A mock's answer does not come from a person: it is checked as an out is.
     if (mock !== null) {
       const refusals = refusalsOf(
         walk,
@@ -52,7 +52,7 @@ function answeredByTimeout({ policy }: AskStep, mock: ActionEnd | null): ActionE
 
 /**
  * The server has checked the answer against the form; a person's text is kept unchanged. An answer that the step's
- * checks refuse, and that could not be judged where it was given, is asked for again.
+ * checks refuse, and that could not be judged where it was given, is requested again.
  */
 function answered(
   walk: Walk,

@@ -41,7 +41,7 @@ export class Attempts {
     return found;
   }
 
-  /** One attempt; `lostAfter`: it is lost at this journal call, counted from 0, which is not kept any more. */
+  /** Runs one attempt; `lostAfter`: it is lost at this journal call, counted from 0, which is no longer stored. */
   async run(options: Partial<RunOptions> = {}, lostAfter = Number.POSITIVE_INFINITY): Promise<RunOutcome> {
     this.callsLeft = lostAfter;
     const outcome = await executeRun({

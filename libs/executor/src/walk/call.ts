@@ -38,7 +38,7 @@ export async function walkCall(walk: Walk, step: CallStep, turn: Turn): Promise<
     const called = await versionOf(walk, place.frame, target);
     if (run.stop.stopped) return STOPPED;
     if (target.kind === 'method' && target.version === 'published') {
-      // From here on the run keeps to this version, even if another is published.
+      // From here on the run keeps this version, even if another is published.
       if (!(await run.started(path, 'call', { version_id: called.versionId }))) return STOPPED;
     }
     const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
@@ -90,7 +90,7 @@ function checkedInputs(method: CompiledMethod, given: JsonObject, folder: RunFol
     check = compileCheck(withFileReferences(method.inputSchema));
     inputChecks.set(method, check);
   }
-  // Absent is null in this language: a null for an input that may be left out leaves it out.
+  // Absent means null in this language: a null for an optional input omits it.
   const properties = method.inputSchema.properties;
   const present = Object.entries(given).filter(([name, value]) => value !== null || isNullable(properties, name));
   const checked = check(objectOf(present));

@@ -43,7 +43,7 @@ function walk(steps: readonly string[], options: Partial<RunOptions> = {}, head?
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('steps that only compute wait for no acknowledgement, and their records leave with the end', async () => {
+test('steps that only compute wait for no acknowledgement, and their records are sent with the end', async () => {
   const { order, ended } = walk([COMPUTES('a'), COMPUTES('b'), COMPUTES('c')]);
   const outcome = await ended;
   equal(outcome.status, 'succeeded');
@@ -51,7 +51,7 @@ test('steps that only compute wait for no acknowledgement, and their records lea
   deepEqual(order, ['run a', 'run b', 'run c', 'record a', 'record b']);
 });
 
-test('what acted is sent before the next step computes', async () => {
+test('records of steps that acted are sent before the next step computes', async () => {
   const { order, ended } = walk([ACTS('a'), COMPUTES('b')]);
   equal((await ended).status, 'succeeded');
   deepEqual(order, ['run a', 'record a', 'run b']);
@@ -83,13 +83,13 @@ test('a long row of computing steps is acknowledged piece by piece', async () =>
   equal(order.filter((it) => it === 'run loop').length, 20);
 });
 
-test('a start that is reported comes after the records before it', async () => {
+test('a reported start follows the records before it', async () => {
   const { order, ended } = walk([COMPUTES('a'), COMPUTES('b')], { startsToldAfterMs: 0 });
   equal((await ended).status, 'succeeded');
   deepEqual(order, ['start a', 'run a', 'record a', 'start b', 'run b']);
 });
 
-test('a computing step that must not be repeated waits as one that acts', async () => {
+test('a computing step that must not be repeated waits like one that acts', async () => {
   const { order, acknowledge, ended } = walk([COMPUTES('a'), `${COMPUTES('b')}\n    on_interrupt: fail`]);
   while (order.length < 2) await turn();
   await turn();
@@ -98,7 +98,7 @@ test('a computing step that must not be repeated waits as one that acts', async 
   equal((await ended).status, 'succeeded');
 });
 
-test('a computing step of a run that is given back waits as one that acts', async () => {
+test('a computing step of a run that is given back waits like one that acts', async () => {
   const { order, acknowledge, ended } = walk([COMPUTES('a'), COMPUTES('b')], {}, undefined, true);
   while (order.length < 2) await turn();
   await turn();

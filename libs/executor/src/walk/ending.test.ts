@@ -1,4 +1,4 @@
-// The cleanup after a failure that no walk saw: a question without an answer, or a worker lost for the last time.
+// The cleanup after a failure without a walk: a question without an answer, or a worker lost for the last time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunOptions } from '../run-options.ts';

@@ -1,4 +1,4 @@
-// Steps that hold steps: a group runs them in order, a parallel step side by side, and a loop again and again.
+// Steps that contain steps: a group runs them in order, a parallel step side by side, and a loop repeatedly.
 import type { CompiledStep, EachLoop, GroupStep, ParallelStep, RepeatLoop } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { isJsonList, type JsonValue, objectOf } from '@methods/method/json';
@@ -98,7 +98,7 @@ export async function walkEach(walk: Walk, step: CompiledStep, loop: EachLoop, t
         continue;
       }
       ends[round] = end;
-      // After a failure no round begins; one that is blocked only holds its own lane.
+      // After a failure no round begins; one that is blocked only occupies its own lane.
       if (end.kind === 'failed' || end.kind === 'stopped' || end.kind === 'over') next = items.length;
       return;
     }
@@ -182,8 +182,8 @@ function interrupted(
 }
 
 /**
- * The loop's own record. A list too large for one record is not kept in it, nor one that holds secrets: after a resume
- * it is rebuilt from the rounds, none of which runs twice.
+ * The loop's own record. A list too large for one record is not stored in it, nor one that contains secrets: after a
+ * resume it is rebuilt from the rounds, none of which runs twice.
  */
 function loopEnded(walk: Walk, step: CompiledStep, turn: Turn, begun: Begun, outs: JsonValue[]): Walked {
   const { place, path } = turn;

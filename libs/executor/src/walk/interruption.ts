@@ -1,4 +1,4 @@
-// Handles a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
+// Handles a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it took effect.
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
 import { type JsonObject, ownField } from '@methods/method/json';
 import { interruptionForm } from '@methods/method/question-form';
@@ -29,7 +29,7 @@ export function resumption(walk: Walk, step: CodeStep | HttpStep, turn: Turn): T
   }
   const { answer } = run.options;
   const used = begun.checkpoint as JsonObject | null;
-  // An answer is good for one interruption: the step may have begun again since, and been lost again.
+  // An answer counts for one interruption: the step may have begun again since, and been lost again.
   if (answer?.step !== turn.path || used?.answered === answer.questionId) {
     return { kind: 'asking', question: didItHappen(step, turn.path) };
   }

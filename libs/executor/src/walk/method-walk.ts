@@ -21,7 +21,7 @@ export async function walkMethod(walk: Walk, place: Place): Promise<MethodEnd> {
     ending !== undefined && !cleans && (walked.kind === 'over' || (walked.kind === 'done' && prefix === ''));
   const end: MethodEnd = isOver ? failedBefore(ending) : walked;
   if (end.kind !== 'done' && end.kind !== 'failed') return end;
-  // The caller of a method that was cut short is cut short as well.
+  // The caller of an interrupted method is interrupted as well.
   const told = isOver && prefix !== '' ? OVER : end;
   if (method.onFailure.length === 0 && method.finally.length === 0) return told;
   const path = `${prefix}@failure`;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { RunError, RunQuestion } from '../run-outcome.ts';
 import type { StepError } from '../step-failure.ts';
 
-/** Cannot continue here and now. The steps it passed are recorded; walking again comes to the same place. */
+/** Cannot continue here and now. The steps it passed are recorded; walking again leads to the same place. */
 export type Blocked =
   | { readonly kind: 'asking'; readonly question: RunQuestion }
   | { readonly kind: 'sleeping'; readonly untilMs: number }
@@ -42,7 +42,7 @@ export const DONE_NULL = { kind: 'done', value: null } as const;
 export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
 
 /**
- * The outcome of branches that are all at rest; null: all are done. A failure comes before a question, since its answer
+ * The outcome of branches that are all at rest; null: all are done. A failure precedes a question, since its answer
  * would be dropped. Of several questions the first in file order is asked.
  */
 export function atRest(ends: readonly Walked[]): Failed | Blocked | null {

@@ -1,5 +1,5 @@
-// The walk as the runners of the kinds see it: the steps inside a step are walked through it, and every end of a step
-// is judged and recorded here. Walker is the one that walks.
+// The walk as the runners of the step kinds see it: they walk inner steps through it, and every end of a step is judged
+// and recorded here. Walker implements it.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { onlyComputes } from '../code-step.ts';
