@@ -22,7 +22,7 @@ describe('runs whose retention is over', () => {
   after(() => db.close());
   beforeEach(async () => {
     await db.sql`truncate scheduler.runs, scheduler.steps, scheduler.outbox, scheduler.run_folders,
-      scheduler.run_folder_chunks, scheduler.queue, scheduler.deadlines`;
+      scheduler.run_folder_chunks, scheduler.queue, scheduler.deadlines, scheduler.questions`;
   });
 
   function aged({ facts }: Pick<Run, 'facts'>, keptDays = 30): AgedRun {
@@ -55,22 +55,24 @@ describe('runs whose retention is over', () => {
     );
   });
 
-  test('are deleted with their steps and folders, and no others are', async () => {
+  test('are deleted with their steps, folders and questions, and no others are', async () => {
+    const asked = [claim('t'), ask('t', 1, 'q_1', null), cancel];
     const gone = [
       await agedRun(db, 31),
-      await agedRun(db, 31, [cancel]),
+      await agedRun(db, 31, asked),
       await agedRun(db, 31, [claim('t'), fail('t', 1)]),
     ];
-    const kept = await agedRun(db, 29);
-    for (const run of [...gone, kept]) await folderOf(db, run);
+    const kept = [await agedRun(db, 29), await agedRun(db, 29, asked)];
+    for (const run of [...gone, ...kept]) await folderOf(db, run);
     const deleted = await old.delete(
       0,
       EPOCH,
-      [...gone, kept].map((run) => aged(run)),
+      [...gone, ...kept].map((run) => aged(run)),
     );
-    assert.deepEqual({ ...deleted }, { held: true, runs: 3, steps: 2, folders: 3 });
+    assert.deepEqual({ ...deleted }, { held: true, runs: 3, steps: 3, folders: 3 });
     assert.deepEqual(await Promise.all(gone.map(isThere)), [false, false, false]);
-    assert.deepEqual(await Promise.all(['runs', 'steps', 'run_folders', 'run_folder_chunks'].map(rows)), [1, 2, 1, 1]);
+    const tables = ['runs', 'steps', 'run_folders', 'run_folder_chunks', 'questions'];
+    assert.deepEqual(await Promise.all(tables.map(rows)), [2, 3, 2, 2, 1]);
   });
 
   test('are those that ended long enough ago, regardless of their start', async () => {
