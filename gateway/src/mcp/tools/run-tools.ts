@@ -22,13 +22,14 @@ const Closed = { additionalProperties: false } as const;
 const WAIT_MS_MAX = 30_000;
 
 export const RunArgument = Type.String({ maxLength: 64, description: 'run_…, as start_run and list_runs give it.' });
-export const WaitMs = Type.Optional(
-  Type.Integer({
+export function waitMs(byDefault = 0) {
+  return Type.Integer({
     minimum: 0,
     maximum: WAIT_MS_MAX,
-    description: 'Wait this long for the run to finish or to begin to wait for an answer; default 0.',
-  }),
-);
+    description: `Wait this long for the run to finish or to begin to wait for an answer; default ${byDefault}.`,
+  });
+}
+const WaitMs = Type.Optional(waitMs());
 
 const { inputs, version, idempotency_key, metadata } = StartRunBody.properties;
 
