@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { methodIdOf, noteSourceShown } from '../routes/methods/method-parts.ts';
 import { methodPage, readMethod, readVersion } from '../routes/methods/read-methods.ts';
 import { sourceText } from '../views/method-view.ts';
-import { DATA_NOTE } from './marked-data.ts';
+import { DATA_NOTE, quotedName } from './marked-data.ts';
 import type { McpParts } from './tool.ts';
 
 const MEDIA_TYPE = 'application/yaml';
@@ -22,7 +22,7 @@ export function addMethodResources(server: Server, request: FastifyRequest, part
         .map(({ production_id, display_name }) => ({
           uri: `method://${production_id}`,
           name: production_id,
-          title: display_name,
+          title: quotedName(display_name),
           description: `The source of a method, its current version. ${DATA_NOTE}`,
           mimeType: MEDIA_TYPE,
         }));

@@ -16,6 +16,28 @@ async function agent(role = 'member', org = 'acme', era: '2026-07-28' | '2025-11
   return new McpAgent({ url: `http://127.0.0.1:${api.port}/mcp`, token, era });
 }
 
+test('each tool has what an agent and its user need to know before a call', async () => {
+  const { tools } = (await (await agent('admin')).request('tools/list')).last.result;
+  assert.ok(tools.length >= 20);
+  for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
+    assert.ok(title.length > 3 && description.length > 40 && description.length < 1_000, name);
+    assert.deepEqual(
+      [inputSchema.type, inputSchema.additionalProperties, outputSchema.type],
+      ['object', false, 'object'],
+    );
+    for (const [field, schema] of Object.entries(inputSchema.properties)) {
+      assert.ok(
+        ['type', 'anyOf', 'enum', 'const'].some((key) => key in (schema as object)),
+        `${name}: ${field}`,
+      );
+    }
+    const { readOnlyHint, destructiveHint, idempotentHint } = annotations;
+    for (const hint of [readOnlyHint, destructiveHint, idempotentHint]) assert.equal(typeof hint, 'boolean', name);
+    assert.ok(!(readOnlyHint && destructiveHint), name);
+    assert.ok(!name.startsWith('run_'), 'names of offered methods are no built-in’s');
+  }
+});
+
 test('a method is created, listed, read and renamed by either name of a tool', async () => {
   for (const era of ['2026-07-28', '2025-11-25'] as const) {
     const member = await agent('member', `org-${era}`, era);
@@ -105,6 +127,8 @@ test('names that try to command the reader are data between marks that their wri
   const { text } = await member.done('get_method', { method_id: method.id });
   const [, mark = ''] = /---- data ([0-9a-f]{12}) ----/.exec(text) ?? [];
   assert.notEqual(mark, '');
+  const { resources } = (await member.request('resources/list')).last.result;
+  assert.equal(resources[0].title, `"${hostile}"`);
   const [ours = ''] = text.split(`---- data ${mark} ----`);
   assert.ok(!ours.includes('SYSTEM'), 'our own sentence holds no name');
   assert.ok(text.trimEnd().endsWith(`---- end of data ${mark} ----`));

@@ -55,10 +55,15 @@ export function listedTool(tool: Tool): ListedTool {
 
 /** Some clients also check the structured content of refusals, so the schema allows both. */
 function outputSchema(output: TObject): NonNullable<ListedTool['outputSchema']> {
-  const { required = [], properties } = output as { required?: string[]; properties: object };
+  const { required = [], properties } = output as { required?: string[]; properties: Record<string, object> };
+  // A run's `error` is an object, a refusal's its code.
+  const either = Object.entries(Refused.properties).map(([name, ofRefusal]) => {
+    const own = properties[name];
+    return [name, own === undefined ? ofRefusal : { anyOf: [own, ofRefusal] }] as const;
+  });
   const schema = {
     type: 'object',
-    properties: { ...Refused.properties, ...properties },
+    properties: { ...properties, ...Object.fromEntries(either) },
     anyOf: [{ required }, { required: ['error', 'message'] }],
   };
   return schema as unknown as NonNullable<ListedTool['outputSchema']>;

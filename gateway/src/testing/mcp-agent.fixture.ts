@@ -1,6 +1,9 @@
 // An agent for tests: sends messages to /mcp one after another, as a client of either era would, and reads the replies,
 // a body or events.
 import assert from 'node:assert/strict';
+import { Compile } from 'typebox/schema';
+import { listedTool } from '../mcp/tool-results.ts';
+import { toolNamed } from '../mcp/tools/all-tools.ts';
 
 export type Era = '2026-07-28' | '2025-11-25';
 
@@ -59,6 +62,7 @@ export class McpAgent {
     assert.equal(status, 200, JSON.stringify(last));
     assert.ok(last.result, JSON.stringify(last));
     const { isError = false, structuredContent: data, content } = last.result;
+    if (data !== undefined) assertAsListed(name, data);
     return { isError, data, text: content?.[0]?.text as string, result: last.result };
   }
 
@@ -140,6 +144,18 @@ export class McpAgent {
       ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
     };
   }
+}
+
+const listed = new Map<string, ReturnType<typeof Compile>>();
+
+/** The outcome is as the tool's output schema says. Strict clients refuse any other. */
+function assertAsListed(name: string, data: object): void {
+  const tool = toolNamed(name);
+  if (tool === undefined) return;
+  const schema = listed.get(name) ?? Compile(listedTool(tool).outputSchema as object);
+  listed.set(name, schema);
+  if (!schema.Check(data))
+    assert.fail(`${name} replied ${JSON.stringify(data)}: ${JSON.stringify(schema.Errors(data))}`);
 }
 
 function eventsOf(text: string): unknown[] {
