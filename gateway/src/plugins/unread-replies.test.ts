@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
+import { heldClock } from '../testing/held-clock.fixture.ts';
 
 const MIB = 1024 * 1024;
 const RESULT = JSON.stringify('x'.repeat(3 * MIB));
-
-/** The test ends long timers. */
-function heldClock() {
-  const held = new Set<() => void>();
-  const clock: Clock = {
-    ...systemClock,
-    after(ms, run) {
-      if (ms < 30_000) return systemClock.after(ms, run);
-      held.add(run);
-      return { cancel: () => void held.delete(run) };
-    },
-  };
-  return { clock, held };
-}
 
 /** A connection that reads nothing. The system buffers some replies, so it must request more than one. */
 function deaf(port: number, path: string, key: string): { readonly socket: Socket; ask(): void } {
