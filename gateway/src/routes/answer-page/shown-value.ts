@@ -12,6 +12,11 @@ const COLUMNS_MAX = 12;
 const CELL_CHARACTERS_MAX = 500;
 /** For the page; beyond this, a value has its own page. */
 const PAGE_CHARACTERS_MAX = 128 * 1024;
+/** Per page: a worker may send many thousands. */
+const VALUES_MAX = 200;
+const PATH_CHARACTERS_MAX = 300;
+/** Of a value on its own page: writing a megabyte of a hostile text takes a tenth of a second. */
+const WHOLE_CHARACTERS_MAX = 320 * 1024;
 /** A larger value is shown as its JSON, without being parsed. */
 const READ_CHARACTERS_MAX = 256 * 1024;
 const COLUMNS_READ_MAX = 1_000;
@@ -24,24 +29,29 @@ export interface ShownValue {
   readonly valueJson: string;
 }
 
-/** Shows all of them, long ones behind a summary. */
+/** Shows the first ones, long ones behind a summary. */
 export function shownValues(show: readonly ShownValue[]): Html | null {
   if (show.length === 0) return null;
   let left = PAGE_CHARACTERS_MAX;
-  const parts = show.map(({ path, valueJson }, at) => {
+  const parts = show.slice(0, VALUES_MAX).map(({ path, valueJson }, at) => {
     const fits = valueJson.length <= left;
     if (fits) left -= valueJson.length;
     const value = fits ? valuePart(valueJson) : html`${tooLong(valueJson, at)}`;
-    return html`<section class="shown"><h3 dir="auto">${path}</h3>${value}</section>`;
+    return html`<section class="shown"><h3 dir="auto">${cutText(path, PATH_CHARACTERS_MAX)}</h3>${value}</section>`;
   });
-  return html`<div class="values"><h2>Values</h2>${parts}</div>`;
+  const unshown = show.length - parts.length;
+  const more = unshown > 0 ? html`<p class="quiet">${unshown} more values are in the run.</p>` : null;
+  return html`<div class="values"><h2>Values</h2>${parts}${more}</div>`;
 }
 
 /** Shows one value on its own page. */
 export function wholeValue({ path, valueJson }: ShownValue): Html {
   const value = readJson(valueJson);
   const text = typeof value === 'string' ? value : value === undefined ? valueJson : spacedJson(value, valueJson);
-  return html`<h1 dir="auto">${path}</h1><p><a href="?">Back to the question</a></p><pre dir="auto">${text}</pre>`;
+  const start = cutText(text, WHOLE_CHARACTERS_MAX);
+  const cut = start === text ? null : html`<p class="quiet">The rest of it is in the run.</p>`;
+  const name = cutText(path, PATH_CHARACTERS_MAX);
+  return html`<h1 dir="auto">${name}</h1><p><a href="?">Back to the question</a></p><pre dir="auto">${start}</pre>${cut}`;
 }
 
 function tooLong(valueJson: string, at: number): Html {
