@@ -114,6 +114,36 @@ describe('agents', () => {
     assert.equal(refused.status, 400, 'a document that names another client');
   });
 
+  test('two tabs of one client sign the same person in at once, and each refreshes its own token', async () => {
+    const tabs = [1, 2].map(() => new AgentSignIn(PERSON, documents.clientUrl('tabs')));
+    const clients = await Promise.all(tabs.map((tab) => connected(tab)));
+    for (const tab of tabs) tab.tokens_ = { ...(tab.tokens_ ?? assert.fail()), access_token: 'expired' };
+    const listed = await Promise.all(clients.map((client) => client.callTool({ name: 'list_methods', arguments: {} })));
+    for (const { isError = false } of listed) assert.equal(isError, false);
+    const [one, other] = tabs.map(({ tokens_ }) => tokens_?.refresh_token);
+    assert.notEqual(one, other);
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  test('a question that names others is not answered by this person, not even through their client', async () => {
+    const signIn = new AgentSignIn(PERSON);
+    await (await connected(signIn)).close();
+    const token = signIn.tokens_?.access_token ?? '';
+    const agent = new McpAgent({ url: url.href, token, capabilities: { elicitation: {} } });
+    const start = { method_id: stack.method('agree'), inputs: { amount: 5 } };
+    const { data: started } = await agent.done('start_run', start);
+    const { data: run } = await agent.done('get_run', { run_id: started.run_id, wait_ms: 30_000 });
+    const args = { run_id: run.run_id, question_id: run.question.id, answer: { decision: 'approve' } };
+    const { result } = await agent.call('answer_run', args);
+    assert.equal(result.resultType, 'input_required', JSON.stringify(result));
+    const answer = { action: 'accept', content: { decision: 'approve' } };
+    const { requestState } = result;
+    const refused = await agent.call('answer_run', args, { requestState, inputResponses: { answer } });
+    assert.deepEqual([refused.isError, refused.data.error], [true, 'not_an_answerer'], refused.text);
+    assert.equal((await agent.done('get_run', { run_id: run.run_id })).data.status, 'waiting');
+    await agent.done('cancel_run', { run_id: run.run_id });
+  });
+
   test('what a user is asked at one gateway counts at another', async () => {
     const signIn = new AgentSignIn(PERSON);
     await (await connected(signIn)).close();
