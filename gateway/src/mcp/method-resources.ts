@@ -67,7 +67,9 @@ export function addMethodResources(server: Server, request: FastifyRequest, part
   server.setRequestHandler('prompts/get', ({ params }) =>
     inProtocol(async () => {
       if (params.name !== PROMPT) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such prompt.');
-      const methodId = methodIdOf({ id: params.arguments?.method_id ?? '' });
+      const id = params.arguments?.method_id;
+      if (id === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, '"method_id" is missing.');
+      const methodId = methodIdOf({ id });
       const { agentPrompt } = await readMethod(request, parts, methodId);
       if (agentPrompt === null) throw new ServiceError('not_found', 'The method has no agent prompt.');
       const content = { type: 'text' as const, text: agentPrompt };

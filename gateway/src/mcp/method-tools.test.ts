@@ -154,6 +154,7 @@ test('an agent checks a source, fixes it, saves it on the version it knows and p
   assert.equal(saved.data.created, true);
   const late = await member.call('save_method_version', { ...save, source: `${changed}# late\n` });
   assert.deepEqual([late.data.error, late.data.current_version], ['version_conflict', saved.data.version_id]);
+  assert.ok(late.text.includes(`"current_version":"${saved.data.version_id}"`), 'for agents that get only the text');
 
   const publish = { method_id: method.production_id, version_id: saved.data.version_id };
   assert.equal((await member.done('publish_method', publish)).data.published_version, saved.data.version_id);
@@ -168,7 +169,10 @@ test('a large source takes a place among the sources of its organization', async
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => member.call('validate_method', { source })));
   const refused = outcomes.filter(({ isError }) => isError);
   assert.ok(refused.length > 0 && refused.length < 12, `${refused.length} of 12 are refused`);
-  for (const { data } of refused) assert.equal(data.error, 'rate_limited');
+  for (const { data, text } of refused) {
+    assert.equal(data.error, 'rate_limited');
+    assert.match(text, /Repeat the call after \d+ s\./);
+  }
   await member.done('validate_method', { source });
 });
 
@@ -199,4 +203,6 @@ test('sources are resources, with their versions, and an agent prompt is a promp
   assert.match(prompt.last.result.description, /does not start the executor/);
   const none = await stranger.request('prompts/get', { name: 'agent_prompt', arguments: { method_id: method.id } });
   assert.equal(none.last.error.data.error, 'not_found');
+  const unnamed = await member.request('prompts/get', { name: 'agent_prompt' });
+  assert.match(unnamed.last.error.message, /"method_id" is missing/);
 });

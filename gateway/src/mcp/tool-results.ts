@@ -18,12 +18,15 @@ export function toolResult({ summary, data, text }: ToolOutcome): CallToolResult
 
 /** A refusal is a result too: the agent reads the reason and may try again. */
 export function refusedResult(error: ServiceError, requestId: string): CallToolResult {
-  const { body } = errorBody(error, requestId);
-  const { message = '', details } = body as { message?: string; details?: readonly object[] };
-  const findings = details === undefined ? '' : `\n\n${markedData(JSON.stringify(details))}`;
+  const { body, headers } = errorBody(error, requestId);
+  const { error: code, message = '', request_id: _id, ...facts } = body as Record<string, unknown>;
+  const again = headers['retry-after'];
+  const when = again === undefined ? '' : ` Repeat the call after ${again} s.`;
+  // Many clients show their agent only the text.
+  const more = Object.keys(facts).length === 0 ? '' : `\n\n${markedData(JSON.stringify(facts))}`;
   return {
     isError: true,
-    content: [{ type: 'text', text: `Refused (${error.code}): ${message}${findings}` }],
+    content: [{ type: 'text', text: `Refused (${code}): ${message}${when}${more}` }],
     structuredContent: body as JSONObject,
   };
 }

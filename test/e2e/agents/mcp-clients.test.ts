@@ -227,7 +227,7 @@ describe('agents', () => {
     });
     assert.equal(started.status, 'waiting', JSON.stringify(started));
     const questionId = started.question.id;
-    const open = await call('list_questions', {});
+    const open = await call('list_questions', { unassigned: true, mine: false, method: stack.method('approve') });
     assert.ok(open.questions.some(({ id }: { id: string }) => id === questionId));
     await call('answer_run', { run_id: started.run_id, question_id: questionId, answer: { decision: 'approve' } });
     const done = await call('get_run', { run_id: started.run_id, wait_ms: 30_000, after_question: questionId });
@@ -281,8 +281,13 @@ describe('agents', () => {
       methods: { id: string }[];
     };
     assert.ok(methods.length > 0);
-    const refused = await client.callTool({ name: 'get_method', arguments: { method_id: 'wf_none' } });
-    assert.equal(refused.isError, true);
+    for (const [name, args] of Object.entries({
+      get_method: { method_id: 'wf_none' },
+      list_runs: { method: 'greet' },
+    })) {
+      const refused = await client.callTool({ name, arguments: args });
+      assert.deepEqual([refused.isError, (refused.structuredContent as { error: string }).error], [true, 'not_found']);
+    }
     await client.close();
   });
 

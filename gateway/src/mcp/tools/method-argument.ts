@@ -5,7 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import { nearest } from '@methods/method/source/did-you-mean';
 import { Type } from 'typebox';
 import { methodIdOf } from '../../routes/methods/method-parts.ts';
-import { methodPage } from '../../routes/methods/read-methods.ts';
+import { methodPage, readMethod } from '../../routes/methods/read-methods.ts';
 import type { MethodView } from '../../views/method-view.ts';
 import { quotedName } from '../marked-data.ts';
 import type { ToolCall } from '../tool.ts';
@@ -26,6 +26,11 @@ export async function ofMethod<T>(call: ToolCall, given: string, work: (methodId
     if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
     throw await suggesting(call, given, error);
   }
+}
+
+/** For the filter of a list that is empty. @throws not_found if the reason is that there is no such method */
+export async function checkedMethod(call: ToolCall, given: string | undefined): Promise<void> {
+  if (given !== undefined) await ofMethod(call, given, (id) => readMethod(call.request, call.parts, id));
 }
 
 /** Adds the names and ids of methods like the requested one to the refusal; returns it unchanged if there are none. */

@@ -9,22 +9,36 @@ import { AnswerRunBody } from '../../routes/runs/run-schemas.ts';
 import { answeredByUser, askedBefore, asksPeople, askUser, givenAnswer } from '../asked-user.ts';
 import { AgentRun, answerPage, runOutcome } from '../run-outcome.ts';
 import { type Tool, tool } from '../tool.ts';
+import { checkedMethod } from './method-argument.ts';
 import { addressOf, RunArgument, runIdOf } from './run-tools.ts';
 
 const Closed = { additionalProperties: false } as const;
+
+// These are texts where they are parts of an address.
+const { mine: _mine, unassigned: _unassigned, ...filters } = InboxQuery.properties;
+const FLAGS = {
+  mine: Type.Optional(Type.Boolean({ description: 'Given to you, or asked of your verified address only.' })),
+  unassigned: Type.Optional(Type.Boolean({ description: 'Given to no one.' })),
+};
 
 const listQuestions = tool({
   name: 'list_questions',
   title: 'List open questions',
   description:
     'Lists the open questions of the organization’s runs, newest first: which run and step asks, the beginning of the ' +
-    'prompt, and its deadline. mine: "true" gives those for the signed-in person. get_run has the whole question.',
+    'prompt, and its deadline. mine: true gives those for the signed-in person. get_run has the whole question.',
   access: 'viewer',
-  input: Type.Object(InboxQuery.properties, Closed),
+  input: Type.Object({ ...filters, ...FLAGS }, Closed),
   output: Type.Object({ questions: InboxPage.properties.items, next_cursor: InboxPage.properties.next_cursor }),
   hints: { readOnly: true },
-  async call(args, { request, parts }) {
-    const { items, next_cursor } = await inboxPage(request, parts, args);
+  async call({ mine, unassigned, ...args }, call) {
+    const query = {
+      ...args,
+      ...(mine && { mine: 'true' as const }),
+      ...(unassigned && { unassigned: 'true' as const }),
+    };
+    const { items, next_cursor } = await inboxPage(call.request, call.parts, query);
+    if (items.length === 0) await checkedMethod(call, args.method);
     const summary = `${items.length} open question${items.length === 1 ? '' : 's'}.`;
     return { summary, data: { questions: items, next_cursor } };
   },

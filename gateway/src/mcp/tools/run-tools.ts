@@ -16,7 +16,7 @@ import { type Asked, answeredByUser, askedBefore, askUser } from '../asked-user.
 import { AgentRun, runOutcome } from '../run-outcome.ts';
 import { reportProgress } from '../run-progress.ts';
 import { type Tool, type ToolCall, type ToolOutcome, tool } from '../tool.ts';
-import { MethodArgument, ofMethod } from './method-argument.ts';
+import { checkedMethod, MethodArgument, ofMethod } from './method-argument.ts';
 
 const Closed = { additionalProperties: false } as const;
 const WAIT_MS_MAX = 30_000;
@@ -112,8 +112,10 @@ const listRuns = tool({
   input: Type.Object(RunsQuery.properties, Closed),
   output: Type.Object({ runs: RunPage.properties.items, next_cursor: RunPage.properties.next_cursor }),
   hints: { readOnly: true },
-  async call(args, { parts, orgId, request }) {
+  async call(args, call) {
+    const { parts, orgId, request } = call;
     const { items, next_cursor } = JSON.parse(await productionRuns(parts, orgId, args, request.id));
+    if (items.length === 0) await checkedMethod(call, args.method);
     const more = next_cursor === null ? '' : ' There may be more: call again with cursor = next_cursor.';
     return {
       summary: `${items.length} run${items.length === 1 ? '' : 's'}.${more}`,
