@@ -62,6 +62,10 @@ test('a program’s file gets the server, and the rest of it stays', async () =>
   assert.equal(document.written, 'created');
   const desktop = JSON.parse(await desk.folder.read('.config/Claude/claude_desktop_config.json'));
   assert.deepEqual(desktop.mcpServers.local.args.slice(-4), ['mcp', 'bridge', '--server', stack.ready.base_url]);
+  const elsewhere = { ...desk.env, XDG_STATE_HOME: join(desk.folder.dir, 'no-stack') };
+  const stranger = ['mcp', 'gemini', '--write', '--bridge', '--server', stack.ready.base_url];
+  const { stdout } = await desk.folder.quick(stranger, elsewhere);
+  assert.ok(stdout.includes(`methods mcp login --server ${stack.ready.base_url}\nNow start`), stdout);
   await desk.folder.write('.mcp.json', '{ "mcpServers": ');
   const refused = await methods('mcp', 'claude-code', '--write');
   assert.equal(refused.code, 1);
@@ -94,8 +98,10 @@ test('what is written for each program is what its documentation asks for, and l
     const { file, key } = PROGRAMS[program] ?? assert.fail(program);
     // The bridge's command is that of the process that writes it.
     const run = options.includes('--bridge') ? 'methods' : 'quick';
-    const { code, stderr } = await reader.folder[run](['mcp', program, '--write', ...options], reader.env);
+    const { code, stdout, stderr } = await reader.folder[run](['mcp', program, '--write', ...options], reader.env);
     assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Now \S.*\.$/m, program);
+    assert.equal(/sign.in/.test(stdout), !options.includes('--bridge'), `${program}: only it signs in by itself`);
     const text = await reader.folder.read(file);
     const { [key]: servers, ...rest } = file.endsWith('.toml') ? parse(text) : JSON.parse(text);
     assert.deepEqual([Object.keys(servers), rest], [['methods'], {}], program);

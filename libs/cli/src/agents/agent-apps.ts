@@ -24,8 +24,8 @@ export interface AgentFile {
   readonly namesTransport: boolean;
   /** Returns the app's own command that does the same; null: it has none. */
   readonly ownCommand: ((name: string, url: string) => string) | null;
-  /** What a person must do afterwards. */
-  readonly next: string;
+  /** What a person must do afterwards: the program signs in by itself, or the bridge has its own sign-in. */
+  readonly next: { readonly url: string; readonly bridge: string };
 }
 
 export interface AgentPlaces {
@@ -48,7 +48,10 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         path: join(cwd, '.mcp.json'),
         namesTransport: true,
         ownCommand: (name, url) => `claude mcp add --transport http ${name} ${url}`,
-        next: 'start  claude  here, allow the server, and sign in with  /mcp',
+        next: {
+          url: 'start  claude  here, allow the server, and sign in with  /mcp',
+          bridge: 'start  claude  here, and allow the server',
+        },
       };
     case 'claude-desktop':
       return {
@@ -56,14 +59,17 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         title: 'Claude Desktop',
         path: join(claudeDesktopFolder(places), 'claude_desktop_config.json'),
         takesUrl: false,
-        next: 'start Claude Desktop again',
+        next: { url: '', bridge: 'start Claude Desktop again' },
       };
     case 'cursor':
       return {
         ...json,
         title: 'Cursor, for this project',
         path: join(cwd, '.cursor', 'mcp.json'),
-        next: "allow the server in Cursor's settings, and sign in there",
+        next: {
+          url: "allow the server in Cursor's settings, and sign in there",
+          bridge: "allow the server in Cursor's settings",
+        },
       };
     case 'vscode':
       return {
@@ -72,7 +78,10 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         path: join(cwd, '.vscode', 'mcp.json'),
         serversKey: 'servers',
         namesTransport: true,
-        next: 'start the server from the file in VS Code, and sign in',
+        next: {
+          url: 'start the server from the file in VS Code, and sign in',
+          bridge: 'start the server from the file in VS Code',
+        },
       };
     case 'gemini':
       return {
@@ -80,7 +89,7 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         title: 'Gemini CLI',
         path: join(home, '.gemini', 'settings.json'),
         urlField: 'httpUrl',
-        next: 'start  gemini,  and sign in with  /mcp auth',
+        next: { url: 'start  gemini,  and sign in with  /mcp auth', bridge: 'start  gemini' },
       };
     case 'codex':
       return {
@@ -90,7 +99,7 @@ export function agentFile(app: AgentApp, places: AgentPlaces): AgentFile {
         format: 'toml',
         serversKey: 'mcp_servers',
         ownCommand: (name, url) => `codex mcp add ${name} --url ${url}`,
-        next: 'sign in with  codex mcp login',
+        next: { url: 'sign in with  codex mcp login', bridge: 'start  codex  again' },
       };
   }
 }

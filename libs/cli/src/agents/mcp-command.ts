@@ -47,7 +47,7 @@ async function configure(app: AgentApp, line: CommandLine, context: CommandConte
   const { output, cwd, config } = context;
   const name = line.text('name') ?? 'methods';
   if (!NAME.test(name)) throw new UsageError('a name has 1 to 40 letters, digits, "-" and "_"');
-  const { baseUrl } = await chooseServer(line, config);
+  const { baseUrl, stack } = await chooseServer(line, config);
   const url = mcpAddress(baseUrl, await readServerFacts(baseUrl, context.interrupted), undefined);
   const home = config.variables.get('HOME') ?? config.variables.get('USERPROFILE') ?? homedir();
   const file = agentFile(app, { cwd, home, platform: process.platform, variables: config.variables });
@@ -67,7 +67,10 @@ async function configure(app: AgentApp, line: CommandLine, context: CommandConte
     return EXIT.done;
   }
   output.result(`${{ created: 'Wrote', changed: 'Changed', unchanged: 'Nothing to change in' }[written]} ${file.path}`);
-  output.line(`Now ${file.next}.`);
+  if (way.kind === 'bridge' && stack === null) {
+    output.line(`The bridge needs a sign-in of its own:  methods mcp login --server ${baseUrl}`);
+  }
+  output.line(`Now ${file.next[way.kind]}.`);
   return EXIT.done;
 }
 
