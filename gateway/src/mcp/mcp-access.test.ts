@@ -21,6 +21,11 @@ test('a request without a token leads to the issuer', async () => {
   const { status, headers } = await post({});
   const challenge = `Bearer resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp", scope="openid profile email"`;
   assert.deepEqual([status, headers.get('www-authenticate')], [401, challenge]);
+  const refused = await post(bearer('x'));
+  assert.deepEqual(
+    [refused.status, refused.headers.get('www-authenticate')],
+    [401, `${challenge}, error="invalid_token"`],
+  );
 });
 
 test('only a token for this resource, of a member of an organization, is accepted', async () => {

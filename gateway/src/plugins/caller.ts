@@ -52,6 +52,8 @@ export function addCaller(
   surface: GuardedSurface,
   { findCaller, challenge, refusedCredentials }: CallerOptions,
 ): void {
+  // Clients that look for scopes read errors too (RFC 6750, section 3.1): this token is refused, rather than none given.
+  const refusedToken = challenge.includes('scope=') ? `${challenge}, error="invalid_token"` : challenge;
   scope.decorate('callerAgain', async (request: FastifyRequest) => findCaller(request, surface));
   scope.addHook('onRequest', (request, reply, done) => {
     const accept = (caller: Caller) => {
@@ -62,7 +64,8 @@ export function addCaller(
       if (!(error instanceof CallerRefused)) return done(error as Error);
       request.refusal = error.reason;
       const answer = refusedCredentials?.answerTo(request.ip, error) ?? error;
-      if (answer.code === 'unauthorized') reply.header('www-authenticate', challenge);
+      const isWithout = error.reason === 'no_credential';
+      if (answer.code === 'unauthorized') reply.header('www-authenticate', isWithout ? challenge : refusedToken);
       done(answer);
     };
     let caller: Caller | Promise<Caller>;
