@@ -18,7 +18,7 @@ import { isRefused } from './store/write-apart.ts';
 import { AddressPlaces } from './webhook/address-places.ts';
 
 /** Connections to the SMTP server; an organization uses at most half of them. */
-const PLACES = { placesMax: 8, perOrganizationMax: 4, waitMs: 100 };
+export const PLACES = { placesMax: 8, perOrganizationMax: 4, waitMs: 100 };
 const REGISTRY_TIMEOUT_MS = 2_500;
 /** Errors of the registry that the same request gets again. */
 const LASTING = ['not_found', 'invalid_request'];

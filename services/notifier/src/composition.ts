@@ -24,7 +24,7 @@ import { publishTries } from './bus/tried-deliveries.ts';
 import { answerAddress } from './chat/answer-address.ts';
 import { askChatContext, methodOf } from './chat/chat-context.ts';
 import { chatMessage } from './chat/chat-message.ts';
-import { composeMail, noMail } from './compose-mail.ts';
+import { composeMail, noMail, PLACES } from './compose-mail.ts';
 import type { Config } from './config.ts';
 import { MAIL_RETRY_MS } from './delivery/schedule.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
@@ -45,7 +45,7 @@ import { NameServers } from './webhook/name-servers.ts';
 import { askEndpointTargets, RegistryAnswers } from './webhook/registry-answers.ts';
 import { WebhookSender } from './webhook/webhook-sender.ts';
 
-const SENDS = { sendsMax: 256, bytesMax: 64 << 20, perHostMax: 8 };
+const SENDS = { sendsMax: 256, bytesMax: 64 << 20, perHostMax: 8, mailsMax: PLACES.perOrganizationMax };
 /** Sends to one address: a share of SENDS, so that one address never takes them all. */
 const ADDRESS_PLACES = { placesMax: 64, perOrganizationMax: SENDS.perHostMax, waitMs: 1_000 };
 const STOP_GRACE_MS = 3_000;

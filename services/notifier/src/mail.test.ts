@@ -269,6 +269,12 @@ test('recipients that do not reply delay no mail of another organization', async
   await mailing.stack.emit(asked(other.orgId));
   await mailed(mailing, other.first.email);
   assert.equal(mailsTo(mailing, dead.first.email).length, 0);
+  const [rest] = await mailing.stack.database.sql<{ under_way: number; due: number; put_off: number }[]>`
+    select count(*) filter (where claim is not null)::int as under_way,
+      count(*) filter (where claim is null and due_at <= now())::int as due,
+      count(*) filter (where claim is null and due_at > now())::int as put_off
+    from notifier.deliveries where org_id = ${dead.orgId} and url <> 'mailto:' and status = 'pending'`;
+  assert.deepEqual(rest, { under_way: 4, due: 8, put_off: 0 }, 'each of the others goes when a place is free');
   release();
   await until('they get theirs too', () => dead.people.every(({ email }) => mailsTo(mailing, email).length === 1));
 });

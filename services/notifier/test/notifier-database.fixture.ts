@@ -59,7 +59,7 @@ export function claimRequest(fields: Partial<ClaimRequest> = {}): ClaimRequest {
     limit: 64,
     bytes: 8 << 20,
     busy: [],
-    idle: { sends: 64, bytes: 8 << 20, hostSends: 8 },
+    idle: { sends: 64, bytes: 8 << 20, hostSends: 8, mailSends: 4 },
     ...fields,
   };
 }

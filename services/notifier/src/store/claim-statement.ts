@@ -4,6 +4,7 @@
 import type { DeliveryId, EndpointId, KeyId, OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { DeliveryKind, EndStatus } from '../delivery/delivery.ts';
+import { MAIL_HOST } from '../email/mail-job.ts';
 
 /** Organizations that a claim looks at. If more are due, the next claim begins with them. */
 const ORGANIZATIONS_SEEN_MAX = 64;
@@ -13,7 +14,13 @@ export interface Room {
   /** Organizations with sends in flight on this node. */
   readonly busy: readonly BusyOrganization[];
   /** For any other organization. */
-  readonly idle: { readonly sends: number; readonly bytes: number; readonly hostSends: number };
+  readonly idle: {
+    readonly sends: number;
+    readonly bytes: number;
+    readonly hostSends: number;
+    /** To the SMTP server. */
+    readonly mailSends: number;
+  };
 }
 
 export interface BusyOrganization {
@@ -90,7 +97,8 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
         order by due_at limit ${ORGANIZATIONS_SEEN_MAX}) o
       left join ${room} on b.org_id = o.org_id
     ), hosts as materialized (
-      select o.org_id, h.host, h.changes, least(o.quota, coalesce(b.sends, ${idle.hostSends}))::int as quota
+      select o.org_id, h.host, h.changes, least(o.quota,
+        coalesce(b.sends, case h.host when ${MAIL_HOST} then ${idle.mailSends}::int else ${idle.hostSends}::int end))::int as quota
       from organizations o cross join lateral (
         select host, changes from notifier.due_hosts
         where org_id = o.org_id and due_at <= statement_timestamp() and host <> all(o.full_hosts)

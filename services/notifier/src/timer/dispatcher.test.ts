@@ -26,7 +26,7 @@ test('new deliveries of a full host cause few claims, and one after a pause caus
     },
     send: () => Promise.reject(new Error('nothing is claimed')),
     recorder: new TryRecorder(async () => new Set(), clock, silentLogger),
-    slots: new SendSlots({ sendsMax: 4, bytesMax: 1 << 20, perHostMax: 1 }),
+    slots: new SendSlots({ sendsMax: 4, bytesMax: 1 << 20, perHostMax: 1, mailsMax: 1 }),
     clock,
     random: () => 0.5,
     logger: silentLogger,

@@ -4,7 +4,7 @@ import type { OrgId } from '@methods/base/ids';
 import { SendSlots } from './send-slots.ts';
 
 const send = (orgId: OrgId, host: string, bytes = 1) => ({ orgId, host, body: Buffer.alloc(bytes) });
-const slots = () => new SendSlots({ sendsMax: 16, bytesMax: 1_000, perHostMax: 2 });
+const slots = () => new SendSlots({ sendsMax: 16, bytesMax: 1_000, perHostMax: 2, mailsMax: 1 });
 
 /** Adds as many sends as it has room for, each to a different host; returns their number. */
 function fill(into: SendSlots, orgId: OrgId): number {

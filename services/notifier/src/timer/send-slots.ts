@@ -4,6 +4,7 @@
 // another.
 import type { OrgId } from '@methods/base/ids';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
+import { MAIL_HOST } from '../email/mail-job.ts';
 import type { BusyOrganization, Room } from '../store/claim-statement.ts';
 
 export interface SendSlotsOptions {
@@ -11,6 +12,8 @@ export interface SendSlotsOptions {
   readonly bytesMax: number;
   /** To one host of one organization. */
   readonly perHostMax: number;
+  /** Mails of one organization: as many as it has places at the SMTP server, since one without a place is put off. */
+  readonly mailsMax: number;
 }
 
 type Send = Pick<ClaimedDelivery, 'orgId' | 'host' | 'body'>;
@@ -43,7 +46,7 @@ export class SendSlots {
 
   room(): Room {
     const busy = Array.from(this.organizations, ([orgId, held]): BusyOrganization => {
-      const hosts = new Map(Array.from(held.hosts, ([host, sends]) => [host, this.options.perHostMax - sends]));
+      const hosts = new Map(Array.from(held.hosts, ([host, sends]) => [host, this.hostMax(host) - sends]));
       const sends = share(this.free, held.sends);
       return { orgId, underWay: held.sends, sends, bytes: share(this.freeBytes, held.bytes), hosts };
     });
@@ -51,6 +54,7 @@ export class SendSlots {
       sends: Math.max(1, share(this.free, 0)),
       bytes: share(this.freeBytes, 0),
       hostSends: this.options.perHostMax,
+      mailSends: this.options.mailsMax,
     };
     return { busy, idle };
   }
@@ -66,6 +70,10 @@ export class SendSlots {
     if (held === undefined) return;
     this.add(held, host, -1, -body.length);
     if (held.sends === 0) this.organizations.delete(orgId);
+  }
+
+  private hostMax(host: string): number {
+    return host === MAIL_HOST ? this.options.mailsMax : this.options.perHostMax;
   }
 
   private add(held: Busy, host: string, sends: number, bytes: number): void {
