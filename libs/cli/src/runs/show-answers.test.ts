@@ -36,13 +36,16 @@ test('each accepted answer is shown with its person, channel, time, value and co
   deepEqual(answered({ by: null, channel: 'timeout' }), [`approval: no one answered in time, ${at}, {"ok":true}`]);
   deepEqual(
     answered({
+      comment: 'Fine.',
       votes: [
-        { by: link, channel: 'link', at: AT },
-        { by: ada, channel: 'inbox', at: AT },
+        { by: link, channel: 'link', at: AT, comment: 'I called them.' },
+        { by: ada, channel: 'inbox', at: AT, comment: 'Fine.' },
       ],
     }),
     [
       `approval: answered by Ada (ada@acme.example) in the Inbox, ${at}, {"ok":true}; 2 people agreed: bob@acme.example, Ada (ada@acme.example)`,
+      '    Fine.',
+      '    bob@acme.example: I called them.',
     ],
   );
 });

@@ -25,6 +25,11 @@ export function showAnswers({ answers = [] }: Pick<Run, 'answers'>, output: Outp
     const agreed = people.length > 1 ? plainText(`; ${people.length} people agreed: ${people.join(', ')}`) : '';
     output.line(`${plainText(answer.step)}: ${sentence(answer, answer.answered_at)}${agreed}`);
     showComment(answer, output);
+    // Of those who agreed before, whose comments are beside their own answers only.
+    for (const { by, comment = '' } of answer.votes ?? []) {
+      const who = partyWords(by);
+      if (comment !== '' && who !== partyWords(answer.by)) showComment({ comment: `${who}: ${comment}` }, output);
+    }
   }
 }
 
