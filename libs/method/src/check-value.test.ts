@@ -38,7 +38,8 @@ test('a failed union names its kinds once, or only the faults inside the intende
   assert.deepEqual(shown({ maybe: { id: 1 }, either: null }), ['/maybe/id type: must be text']);
   assert.deepEqual(shown({ maybe: 5, either: null }), ['/maybe type: must be an object or null']);
   assert.deepEqual(shown({ maybe: null, either: true }), ['/either type: must be text or a list or null']);
-  assert.deepEqual(shown({ maybe: null, either: 'abcd' }), ['/either too_long: must NOT have more than 3 characters']);
+  assert.deepEqual(shown({ maybe: null, either: 'abcd' }), ['/either too_long: must have at most 3 characters']);
+  assert.deepEqual(shown({ maybe: null, either: '' }), ['/either too_short: must have at least 1 character']);
   assert.deepEqual(shown({ maybe: null, either: [{ id: 'a' }, { idd: 'b' }] }), [
     '/either/1/id required: is required',
     '/either/1/idd unknown_field: is not a known field; did you mean "id"?',

@@ -1,6 +1,6 @@
 // Owns the rules on lists.
 import { isJsonList, type JsonObject, type JsonValue, ownField } from '../json.ts';
-import { numberOf, partOf } from '../types/schema-keywords.ts';
+import { countOf, numberOf, partOf } from '../types/schema-keywords.ts';
 import { DistinctValues } from './distinct-values.ts';
 import type { Rule, SchemaBook, SchemaNode } from './schema-node.ts';
 import type { Check } from './value-check-run.ts';
@@ -11,12 +11,12 @@ export function listRules(schema: JsonObject, book: SchemaBook): Rule[] {
   const rules: ListRule[] = [];
   const max = numberOf(schema, 'maxItems');
   if (max !== undefined) {
-    const rule = { code: 'too_many', message: `must NOT have more than ${max} items` };
+    const rule = { code: 'too_many', message: `must have at most ${countOf(max, 'item')}` };
     rules.push((list, check) => list.length <= max || check.miss(rule));
   }
   const min = numberOf(schema, 'minItems');
   if (min !== undefined) {
-    const rule = { code: 'too_few', message: `must NOT have fewer than ${min} items` };
+    const rule = { code: 'too_few', message: `must have at least ${countOf(min, 'item')}` };
     rules.push((list, check) => list.length >= min || check.miss(rule));
   }
   const first = ownField(schema, 'prefixItems');

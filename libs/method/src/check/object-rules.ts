@@ -1,6 +1,6 @@
 // Owns the rules on objects.
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '../json.ts';
-import { numberOf, partOf } from '../types/schema-keywords.ts';
+import { countOf, numberOf, partOf } from '../types/schema-keywords.ts';
 import { boundedPattern, type Meter } from './effort.ts';
 import type { MissedRule } from './finding-sink.ts';
 import type { Rule, SchemaBook, SchemaNode } from './schema-node.ts';
@@ -33,8 +33,8 @@ function sizeRule(min: number, max: number): ObjectRule {
   return (object, check) => {
     const { length } = Object.keys(object);
     check.meter.charge(length);
-    if (length > max) return check.miss({ code: 'too_many', message: `must NOT have more than ${max} properties` });
-    return length >= min || check.miss({ code: 'too_few', message: `must NOT have fewer than ${min} properties` });
+    if (length > max) return check.miss({ code: 'too_many', message: `must have at most ${countOf(max, 'field')}` });
+    return length >= min || check.miss({ code: 'too_few', message: `must have at least ${countOf(min, 'field')}` });
   };
 }
 

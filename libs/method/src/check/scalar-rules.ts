@@ -1,7 +1,7 @@
 // Owns the rules on single values: `enum`, `const`, the bounds of numbers, and the length, pattern and format of texts.
 import { isJsonList, type JsonObject, type JsonValue, ownField } from '../json.ts';
 import { hasFormat } from '../types/formats.ts';
-import { numberOf } from '../types/schema-keywords.ts';
+import { countOf, numberOf } from '../types/schema-keywords.ts';
 import { DistinctValues } from './distinct-values.ts';
 import { boundedPattern, type Meter } from './effort.ts';
 import type { Rule } from './schema-node.ts';
@@ -79,10 +79,10 @@ function lengthRule(min: number, max: number): TextRule {
     }
     let keeps = true;
     if (length > max) {
-      keeps = check.miss({ code: 'too_long', message: `must NOT have more than ${max} characters` });
+      keeps = check.miss({ code: 'too_long', message: `must have at most ${countOf(max, 'character')}` });
     }
     if (length < min) {
-      keeps = check.miss({ code: 'too_short', message: `must NOT have fewer than ${min} characters` });
+      keeps = check.miss({ code: 'too_short', message: `must have at least ${countOf(min, 'character')}` });
     }
     return keeps;
   };

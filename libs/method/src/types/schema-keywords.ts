@@ -18,3 +18,8 @@ export function partOf(schema: JsonObject, keyword: string): JsonObject | boolea
   const part: JsonValue | undefined = ownField(schema, keyword);
   return isJsonObject(part) || typeof part === 'boolean' ? part : undefined;
 }
+
+/** For messages that people read: `1 item`, `2 items`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
