@@ -82,7 +82,7 @@ test('a schema that is not a form has no fields', () => {
 });
 
 test('the fault of a value is one sentence', () => {
-  match(faultOf(fieldOf({ type: 'integer', maximum: 10 }), 99) ?? '', /must be <= 10/);
+  match(faultOf(fieldOf({ type: 'integer', maximum: 10 }), 99) ?? '', /must be at most 10/);
   match(faultOf(fieldOf({ type: 'array', items: { type: 'string' } }), [1]) ?? '', /^0 must be text/);
   equal(faultOf(fieldOf({ $ref: '#/$defs/Team' }), 'sales'), null);
 });

@@ -21,7 +21,7 @@ test('findings carry a JSON Pointer, a code and a sentence with did-you-mean', (
   const result = check({ order_idd: 'x', amount: 9, items: [{ id: 1 }], kind: 'rot' });
   assert.ok(!result.ok);
   assert.deepEqual(result.findings.map(({ path, code, message }) => `${path} ${code}: ${message}`).sort(), [
-    '/amount too_large: must be <= 5',
+    '/amount too_large: must be at most 5',
     '/items/0/id type: must be text',
     '/kind not_a_choice: must be one of "red", "blue"',
     '/order_id required: is required',

@@ -48,7 +48,7 @@ test('a question is asked field by field, and faults are shown during typing', a
   shown.type('\r');
   await shown.shows('pieces (a whole number from 1 to 10)');
   shown.type('99');
-  await shown.shows('must be <= 10');
+  await shown.shows('must be at most 10');
   // Enter does not accept it; the line stays to be corrected.
   shown.type('\r\u007f\u007f');
   await shown.until('an empty line', (screen) => screen.cursorLine.trim() === '›');

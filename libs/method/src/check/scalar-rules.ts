@@ -39,11 +39,11 @@ export function numberRules(schema: JsonObject): Rule[] {
     const message = `must be ${words} ${limit}`;
     rules.push((value, check) => holds(value, limit) || check.miss({ code, message }));
   };
-  bound('maximum', 'too_large', '<=', (value, limit) => value <= limit);
-  bound('minimum', 'too_small', '>=', (value, limit) => value >= limit);
-  bound('exclusiveMaximum', 'too_large', '<', (value, limit) => value < limit);
-  bound('exclusiveMinimum', 'too_small', '>', (value, limit) => value > limit);
-  bound('multipleOf', 'multipleOf', 'multiple of', (value, limit) => Number.isInteger(value / limit));
+  bound('maximum', 'too_large', 'at most', (value, limit) => value <= limit);
+  bound('minimum', 'too_small', 'at least', (value, limit) => value >= limit);
+  bound('exclusiveMaximum', 'too_large', 'less than', (value, limit) => value < limit);
+  bound('exclusiveMinimum', 'too_small', 'more than', (value, limit) => value > limit);
+  bound('multipleOf', 'multipleOf', 'a multiple of', (value, limit) => Number.isInteger(value / limit));
   return rules as Rule[];
 }
 
