@@ -23,13 +23,15 @@ import { ClientDocuments } from './client-documents.ts';
 
 const PERSON = { email: 'ada@agents.example', organization: 'Local', role: 'admin' } as const;
 const CONFORMANCE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
-/** Those that need no fixtures of their own. */
+/** Those that need no fixtures of their own and no capability that this server does not offer. */
 const SCENARIOS = [
   'server-initialize',
   'ping',
   'tools-list',
   'resources-list',
   'prompts-list',
+  'server-sse-polling',
+  'server-sse-multiple-streams',
   'dns-rebinding-protection',
 ];
 
