@@ -31,6 +31,7 @@ function finishedRun(resultJson = '{}'): RunView {
     needs: [],
     cleansUp: false,
     onlyComputes: false,
+    contentId: '',
   });
   return book.succeed(run.runId, resultJson);
 }

@@ -21,6 +21,7 @@ export function queuedRun(
     queuedReason: '',
     wakeAtMs: 0,
     answers: [],
+    contentId: '',
     ...changes,
   };
 }

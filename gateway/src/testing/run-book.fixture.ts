@@ -167,6 +167,7 @@ const NO_PEOPLE = {
   escalatedAtMs: 0,
   formSha256: '',
   versionSha256: '',
+  sealed: new Uint8Array(),
 };
 
 function newRun({ method, versionId, answerBy, metadata }: StartRun): RunView {

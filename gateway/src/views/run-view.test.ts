@@ -59,6 +59,7 @@ const QUESTION = {
   escalatedAtMs: 0,
   formSha256: '',
   versionSha256: '',
+  sealed: new Uint8Array(),
 };
 
 const view = (changes: Partial<RunView> = {}) => JSON.parse(runViewJson(run(changes), STEPS, NOW));

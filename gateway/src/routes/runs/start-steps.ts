@@ -171,6 +171,7 @@ function* startMessage(
     }),
     cleansUp: startable.cleansUp,
     onlyComputes: startable.onlyComputes && !isInBatch,
+    contentId: '',
     starter,
   };
 }

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/method_registry_service.proto.
  */
 export const file_methods_registry_v1_method_registry_service: GenFile = /*@__PURE__*/
-  fileDesc("CjFtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZF9yZWdpc3RyeV9zZXJ2aWNlLnByb3RvEhNtZXRob2RzLnJlZ2lzdHJ5LnYxIk4KGUVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhMKC2V4dGVybmFsX2lkGAIgASgJEgwKBG5hbWUYAyABKAkiPQoaRW5zdXJlT3JnYW5pemF0aW9uUmVzcG9uc2USDgoGb3JnX2lkGAEgASgJEg8KB2NyZWF0ZWQYAiABKAgidQoXQ3JlYXRlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLYXV0aF9zaGEyNTYYAyABKAwSJwoEZG9lchgEIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJxChhDcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USLAoDa2V5GAEgASgLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5EhYKDndlYmhvb2tfc2VjcmV0GAIgASgJEg8KB2NyZWF0ZWQYAyABKAgiRwoWTGlzdFNlcnZpY2VLZXlzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFbGltaXQYAiABKA0SDgoGY3Vyc29yGAMgASgJIl0KF0xpc3RTZXJ2aWNlS2V5c1Jlc3BvbnNlEi0KBGtleXMYASADKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkSEwoLbmV4dF9jdXJzb3IYAiABKAkiYgoXUmV2b2tlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkgKGFJldm9rZVNlcnZpY2VLZXlSZXNwb25zZRIsCgNrZXkYASABKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkiLwoYUmVzb2x2ZVNlcnZpY2VLZXlSZXF1ZXN0EhMKC2F1dGhfc2hhMjU2GAEgASgMIkkKGVJlc29sdmVTZXJ2aWNlS2V5UmVzcG9uc2USLAoDa2V5GAEgASgLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5ImQKGVJlbmV3V2ViaG9va1NlY3JldFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIjQKGlJlbmV3V2ViaG9va1NlY3JldFJlc3BvbnNlEhYKDndlYmhvb2tfc2VjcmV0GAEgASgJIj4KEU5vdGVLZXlVc2VSZXF1ZXN0EikKBHVzZXMYASADKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLktleVVzZSI8CgZLZXlVc2USDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRISCgp1c2VkX2F0X21zGAMgASgBIhQKEk5vdGVLZXlVc2VSZXNwb25zZSI5ChdHZXRXZWJob29rU2VjcmV0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIjIKGEdldFdlYmhvb2tTZWNyZXRSZXNwb25zZRIWCg53ZWJob29rX3NlY3JldBgBIAEoCSK3AQoTQ3JlYXRlTWV0aG9kUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIUCgxkaXNwbGF5X25hbWUYAyABKAkSDgoGc291cmNlGAQgASgMEicKBGRvZXIYBSABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXISFAoMYWdlbnRfcHJvbXB0GAYgASgJEhEKCXVwbG9hZF9pZBgHIAEoCSKwAQoUQ3JlYXRlTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSLQoHdmVyc2lvbhgCIAEoCzIcLm1ldGhvZHMucmVnaXN0cnkudjEuVmVyc2lvbhIPCgdjcmVhdGVkGAMgASgIEisKCHdhcm5pbmdzGAQgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nIpYBChJTYXZlVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIUCgxiYXNlX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnJlYXNvbhgFIAEoCRInCgRkb2VyGAYgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIoIBChNTYXZlVmVyc2lvblJlc3BvbnNlEi0KB3ZlcnNpb24YASABKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SDwoHY3JlYXRlZBgCIAEoCBIrCgh3YXJuaW5ncxgDIAMoCzIZLm1ldGhvZHMuZXJyb3IudjEuRmluZGluZyJ3ChVQdWJsaXNoVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiRQoWUHVibGlzaFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI4ChJGaW5kTWV0aG9kc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCm1ldGhvZF9pZHMYAiADKAkiKQoTRmluZE1ldGhvZHNSZXNwb25zZRISCgptZXRob2RfaWRzGAEgAygJIjUKEEdldE1ldGhvZFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCSJWChFHZXRNZXRob2RSZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBIUCgxhZ2VudF9wcm9tcHQYAiABKAkiUwoSTGlzdE1ldGhvZHNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGc2VhcmNoGAQgASgJIlgKE0xpc3RNZXRob2RzUmVzcG9uc2USLAoHbWV0aG9kcxgBIAMoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEhMKC25leHRfY3Vyc29yGAIgASgJIrkBChNVcGRhdGVNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSGQoMZGlzcGxheV9uYW1lGAMgASgJSACIAQESGQoMYWdlbnRfcHJvbXB0GAQgASgJSAGIAQESJwoEZG9lchgFIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lckIPCg1fZGlzcGxheV9uYW1lQg8KDV9hZ2VudF9wcm9tcHQiQwoUVXBkYXRlTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QicQoST2ZmZXJNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSDwoHb2ZmZXJlZBgDIAEoCBInCgRkb2VyGAQgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkIKE09mZmVyTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QiKwoZTGlzdE9mZmVyZWRNZXRob2RzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiUQoaTGlzdE9mZmVyZWRNZXRob2RzUmVzcG9uc2USMwoHbWV0aG9kcxgBIAMoCzIiLm1ldGhvZHMucmVnaXN0cnkudjEuT2ZmZXJlZE1ldGhvZCI/ChNGaW5kQ3JlYXRpb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAIgASgMImYKFEZpbmRDcmVhdGlvblJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEisKBm1ldGhvZBgCIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEhIKCnZlcnNpb25faWQYAyABKAkiXwoRUmV0cnlCdWlsZFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkEKElJldHJ5QnVpbGRSZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI3ChVWYWxpZGF0ZVNvdXJjZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBnNvdXJjZRgCIAEoDCJRChZWYWxpZGF0ZVNvdXJjZVJlc3BvbnNlEgoKAm9rGAEgASgIEisKCGZpbmRpbmdzGAIgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nIlcKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIOCgZjdXJzb3IYAyABKAkSDQoFbGltaXQYBCABKA0iWwoUTGlzdFZlcnNpb25zUmVzcG9uc2USLgoIdmVyc2lvbnMYASADKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SEwoLbmV4dF9jdXJzb3IYAiABKAkiRwoRR2V0VmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJInAKEkdldFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBItCgd2ZXJzaW9uGAIgASgLMhwubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uIlUKDlB1dExvY2tSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIMCgRsb2NrGAQgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgy8hIKFU1ldGhvZFJlZ2lzdHJ5U2VydmljZRJ1ChJFbnN1cmVPcmdhbml6YXRpb24SLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QaLy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlc3BvbnNlEm8KEENyZWF0ZVNlcnZpY2VLZXkSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZVNlcnZpY2VLZXlSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USbAoPTGlzdFNlcnZpY2VLZXlzEisubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXF1ZXN0GiwubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXNwb25zZRJvChBSZXZva2VTZXJ2aWNlS2V5EiwubWV0aG9kcy5yZWdpc3RyeS52MS5SZXZva2VTZXJ2aWNlS2V5UmVxdWVzdBotLm1ldGhvZHMucmVnaXN0cnkudjEuUmV2b2tlU2VydmljZUtleVJlc3BvbnNlEnIKEVJlc29sdmVTZXJ2aWNlS2V5Ei0ubWV0aG9kcy5yZWdpc3RyeS52MS5SZXNvbHZlU2VydmljZUtleVJlcXVlc3QaLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlc29sdmVTZXJ2aWNlS2V5UmVzcG9uc2USdQoSUmVuZXdXZWJob29rU2VjcmV0Ei4ubWV0aG9kcy5yZWdpc3RyeS52MS5SZW5ld1dlYmhvb2tTZWNyZXRSZXF1ZXN0Gi8ubWV0aG9kcy5yZWdpc3RyeS52MS5SZW5ld1dlYmhvb2tTZWNyZXRSZXNwb25zZRJdCgpOb3RlS2V5VXNlEiYubWV0aG9kcy5yZWdpc3RyeS52MS5Ob3RlS2V5VXNlUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuTm90ZUtleVVzZVJlc3BvbnNlEm8KEEdldFdlYmhvb2tTZWNyZXQSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFdlYmhvb2tTZWNyZXRSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRXZWJob29rU2VjcmV0UmVzcG9uc2USYwoMQ3JlYXRlTWV0aG9kEigubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVNZXRob2RSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVNZXRob2RSZXNwb25zZRJgCgtTYXZlVmVyc2lvbhInLm1ldGhvZHMucmVnaXN0cnkudjEuU2F2ZVZlcnNpb25SZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5TYXZlVmVyc2lvblJlc3BvbnNlEmkKDlB1Ymxpc2hWZXJzaW9uEioubWV0aG9kcy5yZWdpc3RyeS52MS5QdWJsaXNoVmVyc2lvblJlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1Ymxpc2hWZXJzaW9uUmVzcG9uc2USWgoJR2V0TWV0aG9kEiUubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZXRob2RSZXF1ZXN0GiYubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZXRob2RSZXNwb25zZRJgCgtGaW5kTWV0aG9kcxInLm1ldGhvZHMucmVnaXN0cnkudjEuRmluZE1ldGhvZHNSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kTWV0aG9kc1Jlc3BvbnNlEmAKC0xpc3RNZXRob2RzEicubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0TWV0aG9kc1JlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RNZXRob2RzUmVzcG9uc2USYwoMVXBkYXRlTWV0aG9kEigubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXNwb25zZRJgCgtPZmZlck1ldGhvZBInLm1ldGhvZHMucmVnaXN0cnkudjEuT2ZmZXJNZXRob2RSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5PZmZlck1ldGhvZFJlc3BvbnNlEnUKEkxpc3RPZmZlcmVkTWV0aG9kcxIuLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdE9mZmVyZWRNZXRob2RzUmVxdWVzdBovLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdE9mZmVyZWRNZXRob2RzUmVzcG9uc2USYwoMRmluZENyZWF0aW9uEigubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kQ3JlYXRpb25SZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kQ3JlYXRpb25SZXNwb25zZRJdCgpSZXRyeUJ1aWxkEiYubWV0aG9kcy5yZWdpc3RyeS52MS5SZXRyeUJ1aWxkUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuUmV0cnlCdWlsZFJlc3BvbnNlEmkKDlZhbGlkYXRlU291cmNlEioubWV0aG9kcy5yZWdpc3RyeS52MS5WYWxpZGF0ZVNvdXJjZVJlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZhbGlkYXRlU291cmNlUmVzcG9uc2USYwoMTGlzdFZlcnNpb25zEigubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0VmVyc2lvbnNSZXNwb25zZRJdCgpHZXRWZXJzaW9uEiYubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRWZXJzaW9uUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuR2V0VmVyc2lvblJlc3BvbnNlElQKB1B1dExvY2sSIy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1dExvY2tSZXF1ZXN0GiQubWV0aG9kcy5yZWdpc3RyeS52MS5QdXRMb2NrUmVzcG9uc2ViBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_registry_v1_account, file_methods_registry_v1_method]);
+  fileDesc("CjFtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZF9yZWdpc3RyeV9zZXJ2aWNlLnByb3RvEhNtZXRob2RzLnJlZ2lzdHJ5LnYxIk4KGUVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhMKC2V4dGVybmFsX2lkGAIgASgJEgwKBG5hbWUYAyABKAkiPQoaRW5zdXJlT3JnYW5pemF0aW9uUmVzcG9uc2USDgoGb3JnX2lkGAEgASgJEg8KB2NyZWF0ZWQYAiABKAgidQoXQ3JlYXRlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLYXV0aF9zaGEyNTYYAyABKAwSJwoEZG9lchgEIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJxChhDcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USLAoDa2V5GAEgASgLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5EhYKDndlYmhvb2tfc2VjcmV0GAIgASgJEg8KB2NyZWF0ZWQYAyABKAgiRwoWTGlzdFNlcnZpY2VLZXlzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFbGltaXQYAiABKA0SDgoGY3Vyc29yGAMgASgJIl0KF0xpc3RTZXJ2aWNlS2V5c1Jlc3BvbnNlEi0KBGtleXMYASADKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkSEwoLbmV4dF9jdXJzb3IYAiABKAkiYgoXUmV2b2tlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkgKGFJldm9rZVNlcnZpY2VLZXlSZXNwb25zZRIsCgNrZXkYASABKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkiLwoYUmVzb2x2ZVNlcnZpY2VLZXlSZXF1ZXN0EhMKC2F1dGhfc2hhMjU2GAEgASgMIoQBChNHcmFudENvbnRlbnRSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSEwoLZnJvbV9rZXlfaWQYAyABKAkSDwoHd3JhcHBlZBgEIAEoDBInCgRkb2VyGAUgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIhYKFEdyYW50Q29udGVudFJlc3BvbnNlIjQKDENvbnRlbnRHcmFudBITCgtmcm9tX2tleV9pZBgBIAEoCRIPCgd3cmFwcGVkGAIgASgMIoQBChlSZXNvbHZlU2VydmljZUtleVJlc3BvbnNlEiwKA2tleRgBIAEoCzIfLm1ldGhvZHMucmVnaXN0cnkudjEuU2VydmljZUtleRI5Cg5jb250ZW50X2dyYW50cxgCIAMoCzIhLm1ldGhvZHMucmVnaXN0cnkudjEuQ29udGVudEdyYW50ImQKGVJlbmV3V2ViaG9va1NlY3JldFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIjQKGlJlbmV3V2ViaG9va1NlY3JldFJlc3BvbnNlEhYKDndlYmhvb2tfc2VjcmV0GAEgASgJIj4KEU5vdGVLZXlVc2VSZXF1ZXN0EikKBHVzZXMYASADKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLktleVVzZSI8CgZLZXlVc2USDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRISCgp1c2VkX2F0X21zGAMgASgBIhQKEk5vdGVLZXlVc2VSZXNwb25zZSI5ChdHZXRXZWJob29rU2VjcmV0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIjIKGEdldFdlYmhvb2tTZWNyZXRSZXNwb25zZRIWCg53ZWJob29rX3NlY3JldBgBIAEoCSK3AQoTQ3JlYXRlTWV0aG9kUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIUCgxkaXNwbGF5X25hbWUYAyABKAkSDgoGc291cmNlGAQgASgMEicKBGRvZXIYBSABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXISFAoMYWdlbnRfcHJvbXB0GAYgASgJEhEKCXVwbG9hZF9pZBgHIAEoCSKwAQoUQ3JlYXRlTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSLQoHdmVyc2lvbhgCIAEoCzIcLm1ldGhvZHMucmVnaXN0cnkudjEuVmVyc2lvbhIPCgdjcmVhdGVkGAMgASgIEisKCHdhcm5pbmdzGAQgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nIpYBChJTYXZlVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIUCgxiYXNlX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnJlYXNvbhgFIAEoCRInCgRkb2VyGAYgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIoIBChNTYXZlVmVyc2lvblJlc3BvbnNlEi0KB3ZlcnNpb24YASABKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SDwoHY3JlYXRlZBgCIAEoCBIrCgh3YXJuaW5ncxgDIAMoCzIZLm1ldGhvZHMuZXJyb3IudjEuRmluZGluZyJ3ChVQdWJsaXNoVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiRQoWUHVibGlzaFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI4ChJGaW5kTWV0aG9kc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCm1ldGhvZF9pZHMYAiADKAkiKQoTRmluZE1ldGhvZHNSZXNwb25zZRISCgptZXRob2RfaWRzGAEgAygJIjUKEEdldE1ldGhvZFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCSJWChFHZXRNZXRob2RSZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBIUCgxhZ2VudF9wcm9tcHQYAiABKAkiUwoSTGlzdE1ldGhvZHNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGc2VhcmNoGAQgASgJIlgKE0xpc3RNZXRob2RzUmVzcG9uc2USLAoHbWV0aG9kcxgBIAMoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEhMKC25leHRfY3Vyc29yGAIgASgJIrkBChNVcGRhdGVNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSGQoMZGlzcGxheV9uYW1lGAMgASgJSACIAQESGQoMYWdlbnRfcHJvbXB0GAQgASgJSAGIAQESJwoEZG9lchgFIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lckIPCg1fZGlzcGxheV9uYW1lQg8KDV9hZ2VudF9wcm9tcHQiQwoUVXBkYXRlTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QicQoST2ZmZXJNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSDwoHb2ZmZXJlZBgDIAEoCBInCgRkb2VyGAQgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkIKE09mZmVyTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QiKwoZTGlzdE9mZmVyZWRNZXRob2RzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiUQoaTGlzdE9mZmVyZWRNZXRob2RzUmVzcG9uc2USMwoHbWV0aG9kcxgBIAMoCzIiLm1ldGhvZHMucmVnaXN0cnkudjEuT2ZmZXJlZE1ldGhvZCI/ChNGaW5kQ3JlYXRpb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAIgASgMImYKFEZpbmRDcmVhdGlvblJlc3BvbnNlEg0KBWZvdW5kGAEgASgIEisKBm1ldGhvZBgCIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEhIKCnZlcnNpb25faWQYAyABKAkiXwoRUmV0cnlCdWlsZFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkEKElJldHJ5QnVpbGRSZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI3ChVWYWxpZGF0ZVNvdXJjZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBnNvdXJjZRgCIAEoDCJRChZWYWxpZGF0ZVNvdXJjZVJlc3BvbnNlEgoKAm9rGAEgASgIEisKCGZpbmRpbmdzGAIgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nIlcKE0xpc3RWZXJzaW9uc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIOCgZjdXJzb3IYAyABKAkSDQoFbGltaXQYBCABKA0iWwoUTGlzdFZlcnNpb25zUmVzcG9uc2USLgoIdmVyc2lvbnMYASADKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SEwoLbmV4dF9jdXJzb3IYAiABKAkiRwoRR2V0VmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJInAKEkdldFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBItCgd2ZXJzaW9uGAIgASgLMhwubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uIlUKDlB1dExvY2tSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIMCgRsb2NrGAQgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgy8hIKFU1ldGhvZFJlZ2lzdHJ5U2VydmljZRJ1ChJFbnN1cmVPcmdhbml6YXRpb24SLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QaLy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlc3BvbnNlEm8KEENyZWF0ZVNlcnZpY2VLZXkSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZVNlcnZpY2VLZXlSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USbAoPTGlzdFNlcnZpY2VLZXlzEisubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXF1ZXN0GiwubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXNwb25zZRJvChBSZXZva2VTZXJ2aWNlS2V5EiwubWV0aG9kcy5yZWdpc3RyeS52MS5SZXZva2VTZXJ2aWNlS2V5UmVxdWVzdBotLm1ldGhvZHMucmVnaXN0cnkudjEuUmV2b2tlU2VydmljZUtleVJlc3BvbnNlEnIKEVJlc29sdmVTZXJ2aWNlS2V5Ei0ubWV0aG9kcy5yZWdpc3RyeS52MS5SZXNvbHZlU2VydmljZUtleVJlcXVlc3QaLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlc29sdmVTZXJ2aWNlS2V5UmVzcG9uc2USdQoSUmVuZXdXZWJob29rU2VjcmV0Ei4ubWV0aG9kcy5yZWdpc3RyeS52MS5SZW5ld1dlYmhvb2tTZWNyZXRSZXF1ZXN0Gi8ubWV0aG9kcy5yZWdpc3RyeS52MS5SZW5ld1dlYmhvb2tTZWNyZXRSZXNwb25zZRJdCgpOb3RlS2V5VXNlEiYubWV0aG9kcy5yZWdpc3RyeS52MS5Ob3RlS2V5VXNlUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuTm90ZUtleVVzZVJlc3BvbnNlEm8KEEdldFdlYmhvb2tTZWNyZXQSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFdlYmhvb2tTZWNyZXRSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRXZWJob29rU2VjcmV0UmVzcG9uc2USYwoMQ3JlYXRlTWV0aG9kEigubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVNZXRob2RSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVNZXRob2RSZXNwb25zZRJgCgtTYXZlVmVyc2lvbhInLm1ldGhvZHMucmVnaXN0cnkudjEuU2F2ZVZlcnNpb25SZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5TYXZlVmVyc2lvblJlc3BvbnNlEmkKDlB1Ymxpc2hWZXJzaW9uEioubWV0aG9kcy5yZWdpc3RyeS52MS5QdWJsaXNoVmVyc2lvblJlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1Ymxpc2hWZXJzaW9uUmVzcG9uc2USWgoJR2V0TWV0aG9kEiUubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZXRob2RSZXF1ZXN0GiYubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRNZXRob2RSZXNwb25zZRJgCgtGaW5kTWV0aG9kcxInLm1ldGhvZHMucmVnaXN0cnkudjEuRmluZE1ldGhvZHNSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kTWV0aG9kc1Jlc3BvbnNlEmAKC0xpc3RNZXRob2RzEicubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0TWV0aG9kc1JlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RNZXRob2RzUmVzcG9uc2USYwoMVXBkYXRlTWV0aG9kEigubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXNwb25zZRJgCgtPZmZlck1ldGhvZBInLm1ldGhvZHMucmVnaXN0cnkudjEuT2ZmZXJNZXRob2RSZXF1ZXN0GigubWV0aG9kcy5yZWdpc3RyeS52MS5PZmZlck1ldGhvZFJlc3BvbnNlEnUKEkxpc3RPZmZlcmVkTWV0aG9kcxIuLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdE9mZmVyZWRNZXRob2RzUmVxdWVzdBovLm1ldGhvZHMucmVnaXN0cnkudjEuTGlzdE9mZmVyZWRNZXRob2RzUmVzcG9uc2USYwoMRmluZENyZWF0aW9uEigubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kQ3JlYXRpb25SZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5GaW5kQ3JlYXRpb25SZXNwb25zZRJdCgpSZXRyeUJ1aWxkEiYubWV0aG9kcy5yZWdpc3RyeS52MS5SZXRyeUJ1aWxkUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuUmV0cnlCdWlsZFJlc3BvbnNlEmkKDlZhbGlkYXRlU291cmNlEioubWV0aG9kcy5yZWdpc3RyeS52MS5WYWxpZGF0ZVNvdXJjZVJlcXVlc3QaKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZhbGlkYXRlU291cmNlUmVzcG9uc2USYwoMTGlzdFZlcnNpb25zEigubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0VmVyc2lvbnNSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0VmVyc2lvbnNSZXNwb25zZRJdCgpHZXRWZXJzaW9uEiYubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRWZXJzaW9uUmVxdWVzdBonLm1ldGhvZHMucmVnaXN0cnkudjEuR2V0VmVyc2lvblJlc3BvbnNlElQKB1B1dExvY2sSIy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1dExvY2tSZXF1ZXN0GiQubWV0aG9kcy5yZWdpc3RyeS52MS5QdXRMb2NrUmVzcG9uc2ViBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_registry_v1_account, file_methods_registry_v1_method]);
 
 /**
  * @generated from message methods.registry.v1.EnsureOrganizationRequest
@@ -250,6 +250,82 @@ export const ResolveServiceKeyRequestSchema: GenMessage<ResolveServiceKeyRequest
   messageDesc(file_methods_registry_v1_method_registry_service, 8);
 
 /**
+ * @generated from message methods.registry.v1.GrantContentRequest
+ */
+export type GrantContentRequest = Message<"methods.registry.v1.GrantContentRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: OrgId;
+
+  /**
+   * The key that gets the content part.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: KeyId;
+
+  /**
+   * @generated from field: string from_key_id = 3;
+   */
+  fromKeyId: string;
+
+  /**
+   * @generated from field: bytes wrapped = 4;
+   */
+  wrapped: Uint8Array;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 5;
+   */
+  doer?: Doer | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.GrantContentRequest.
+ * Use `create(GrantContentRequestSchema)` to create a new message.
+ */
+export const GrantContentRequestSchema: GenMessage<GrantContentRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 9);
+
+/**
+ * @generated from message methods.registry.v1.GrantContentResponse
+ */
+export type GrantContentResponse = Message<"methods.registry.v1.GrantContentResponse"> & {
+};
+
+/**
+ * Describes the message methods.registry.v1.GrantContentResponse.
+ * Use `create(GrantContentResponseSchema)` to create a new message.
+ */
+export const GrantContentResponseSchema: GenMessage<GrantContentResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 10);
+
+/**
+ * Opaque to the service: only the holder of the key unwraps it.
+ *
+ * @generated from message methods.registry.v1.ContentGrant
+ */
+export type ContentGrant = Message<"methods.registry.v1.ContentGrant"> & {
+  /**
+   * @generated from field: string from_key_id = 1;
+   */
+  fromKeyId: string;
+
+  /**
+   * @generated from field: bytes wrapped = 2;
+   */
+  wrapped: Uint8Array;
+};
+
+/**
+ * Describes the message methods.registry.v1.ContentGrant.
+ * Use `create(ContentGrantSchema)` to create a new message.
+ */
+export const ContentGrantSchema: GenMessage<ContentGrant> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 11);
+
+/**
  * @generated from message methods.registry.v1.ResolveServiceKeyResponse
  */
 export type ResolveServiceKeyResponse = Message<"methods.registry.v1.ResolveServiceKeyResponse"> & {
@@ -257,6 +333,11 @@ export type ResolveServiceKeyResponse = Message<"methods.registry.v1.ResolveServ
    * @generated from field: methods.registry.v1.ServiceKey key = 1;
    */
   key?: ServiceKey | undefined;
+
+  /**
+   * @generated from field: repeated methods.registry.v1.ContentGrant content_grants = 2;
+   */
+  contentGrants: ContentGrant[];
 };
 
 /**
@@ -264,7 +345,7 @@ export type ResolveServiceKeyResponse = Message<"methods.registry.v1.ResolveServ
  * Use `create(ResolveServiceKeyResponseSchema)` to create a new message.
  */
 export const ResolveServiceKeyResponseSchema: GenMessage<ResolveServiceKeyResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 9);
+  messageDesc(file_methods_registry_v1_method_registry_service, 12);
 
 /**
  * @generated from message methods.registry.v1.RenewWebhookSecretRequest
@@ -291,7 +372,7 @@ export type RenewWebhookSecretRequest = Message<"methods.registry.v1.RenewWebhoo
  * Use `create(RenewWebhookSecretRequestSchema)` to create a new message.
  */
 export const RenewWebhookSecretRequestSchema: GenMessage<RenewWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 10);
+  messageDesc(file_methods_registry_v1_method_registry_service, 13);
 
 /**
  * @generated from message methods.registry.v1.RenewWebhookSecretResponse
@@ -308,7 +389,7 @@ export type RenewWebhookSecretResponse = Message<"methods.registry.v1.RenewWebho
  * Use `create(RenewWebhookSecretResponseSchema)` to create a new message.
  */
 export const RenewWebhookSecretResponseSchema: GenMessage<RenewWebhookSecretResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 11);
+  messageDesc(file_methods_registry_v1_method_registry_service, 14);
 
 /**
  * At most 1,000 uses.
@@ -327,7 +408,7 @@ export type NoteKeyUseRequest = Message<"methods.registry.v1.NoteKeyUseRequest">
  * Use `create(NoteKeyUseRequestSchema)` to create a new message.
  */
 export const NoteKeyUseRequestSchema: GenMessage<NoteKeyUseRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 12);
+  messageDesc(file_methods_registry_v1_method_registry_service, 15);
 
 /**
  * @generated from message methods.registry.v1.KeyUse
@@ -354,7 +435,7 @@ export type KeyUse = Message<"methods.registry.v1.KeyUse"> & {
  * Use `create(KeyUseSchema)` to create a new message.
  */
 export const KeyUseSchema: GenMessage<KeyUse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 13);
+  messageDesc(file_methods_registry_v1_method_registry_service, 16);
 
 /**
  * @generated from message methods.registry.v1.NoteKeyUseResponse
@@ -367,7 +448,7 @@ export type NoteKeyUseResponse = Message<"methods.registry.v1.NoteKeyUseResponse
  * Use `create(NoteKeyUseResponseSchema)` to create a new message.
  */
 export const NoteKeyUseResponseSchema: GenMessage<NoteKeyUseResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 14);
+  messageDesc(file_methods_registry_v1_method_registry_service, 17);
 
 /**
  * @generated from message methods.registry.v1.GetWebhookSecretRequest
@@ -391,7 +472,7 @@ export type GetWebhookSecretRequest = Message<"methods.registry.v1.GetWebhookSec
  * Use `create(GetWebhookSecretRequestSchema)` to create a new message.
  */
 export const GetWebhookSecretRequestSchema: GenMessage<GetWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 15);
+  messageDesc(file_methods_registry_v1_method_registry_service, 18);
 
 /**
  * @generated from message methods.registry.v1.GetWebhookSecretResponse
@@ -408,7 +489,7 @@ export type GetWebhookSecretResponse = Message<"methods.registry.v1.GetWebhookSe
  * Use `create(GetWebhookSecretResponseSchema)` to create a new message.
  */
 export const GetWebhookSecretResponseSchema: GenMessage<GetWebhookSecretResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 16);
+  messageDesc(file_methods_registry_v1_method_registry_service, 19);
 
 /**
  * @generated from message methods.registry.v1.CreateMethodRequest
@@ -463,7 +544,7 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
  * Use `create(CreateMethodRequestSchema)` to create a new message.
  */
 export const CreateMethodRequestSchema: GenMessage<CreateMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 17);
+  messageDesc(file_methods_registry_v1_method_registry_service, 20);
 
 /**
  * @generated from message methods.registry.v1.CreateMethodResponse
@@ -497,7 +578,7 @@ export type CreateMethodResponse = Message<"methods.registry.v1.CreateMethodResp
  * Use `create(CreateMethodResponseSchema)` to create a new message.
  */
 export const CreateMethodResponseSchema: GenMessage<CreateMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 18);
+  messageDesc(file_methods_registry_v1_method_registry_service, 21);
 
 /**
  * @generated from message methods.registry.v1.SaveVersionRequest
@@ -541,7 +622,7 @@ export type SaveVersionRequest = Message<"methods.registry.v1.SaveVersionRequest
  * Use `create(SaveVersionRequestSchema)` to create a new message.
  */
 export const SaveVersionRequestSchema: GenMessage<SaveVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 19);
+  messageDesc(file_methods_registry_v1_method_registry_service, 22);
 
 /**
  * @generated from message methods.registry.v1.SaveVersionResponse
@@ -570,7 +651,7 @@ export type SaveVersionResponse = Message<"methods.registry.v1.SaveVersionRespon
  * Use `create(SaveVersionResponseSchema)` to create a new message.
  */
 export const SaveVersionResponseSchema: GenMessage<SaveVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 20);
+  messageDesc(file_methods_registry_v1_method_registry_service, 23);
 
 /**
  * @generated from message methods.registry.v1.PublishVersionRequest
@@ -602,7 +683,7 @@ export type PublishVersionRequest = Message<"methods.registry.v1.PublishVersionR
  * Use `create(PublishVersionRequestSchema)` to create a new message.
  */
 export const PublishVersionRequestSchema: GenMessage<PublishVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 21);
+  messageDesc(file_methods_registry_v1_method_registry_service, 24);
 
 /**
  * @generated from message methods.registry.v1.PublishVersionResponse
@@ -619,7 +700,7 @@ export type PublishVersionResponse = Message<"methods.registry.v1.PublishVersion
  * Use `create(PublishVersionResponseSchema)` to create a new message.
  */
 export const PublishVersionResponseSchema: GenMessage<PublishVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 22);
+  messageDesc(file_methods_registry_v1_method_registry_service, 25);
 
 /**
  * @generated from message methods.registry.v1.FindMethodsRequest
@@ -643,7 +724,7 @@ export type FindMethodsRequest = Message<"methods.registry.v1.FindMethodsRequest
  * Use `create(FindMethodsRequestSchema)` to create a new message.
  */
 export const FindMethodsRequestSchema: GenMessage<FindMethodsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 23);
+  messageDesc(file_methods_registry_v1_method_registry_service, 26);
 
 /**
  * @generated from message methods.registry.v1.FindMethodsResponse
@@ -663,7 +744,7 @@ export type FindMethodsResponse = Message<"methods.registry.v1.FindMethodsRespon
  * Use `create(FindMethodsResponseSchema)` to create a new message.
  */
 export const FindMethodsResponseSchema: GenMessage<FindMethodsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 24);
+  messageDesc(file_methods_registry_v1_method_registry_service, 27);
 
 /**
  * @generated from message methods.registry.v1.GetMethodRequest
@@ -687,7 +768,7 @@ export type GetMethodRequest = Message<"methods.registry.v1.GetMethodRequest"> &
  * Use `create(GetMethodRequestSchema)` to create a new message.
  */
 export const GetMethodRequestSchema: GenMessage<GetMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 25);
+  messageDesc(file_methods_registry_v1_method_registry_service, 28);
 
 /**
  * @generated from message methods.registry.v1.GetMethodResponse
@@ -711,7 +792,7 @@ export type GetMethodResponse = Message<"methods.registry.v1.GetMethodResponse">
  * Use `create(GetMethodResponseSchema)` to create a new message.
  */
 export const GetMethodResponseSchema: GenMessage<GetMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 26);
+  messageDesc(file_methods_registry_v1_method_registry_service, 29);
 
 /**
  * @generated from message methods.registry.v1.ListMethodsRequest
@@ -745,7 +826,7 @@ export type ListMethodsRequest = Message<"methods.registry.v1.ListMethodsRequest
  * Use `create(ListMethodsRequestSchema)` to create a new message.
  */
 export const ListMethodsRequestSchema: GenMessage<ListMethodsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 27);
+  messageDesc(file_methods_registry_v1_method_registry_service, 30);
 
 /**
  * @generated from message methods.registry.v1.ListMethodsResponse
@@ -769,7 +850,7 @@ export type ListMethodsResponse = Message<"methods.registry.v1.ListMethodsRespon
  * Use `create(ListMethodsResponseSchema)` to create a new message.
  */
 export const ListMethodsResponseSchema: GenMessage<ListMethodsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 28);
+  messageDesc(file_methods_registry_v1_method_registry_service, 31);
 
 /**
  * @generated from message methods.registry.v1.UpdateMethodRequest
@@ -808,7 +889,7 @@ export type UpdateMethodRequest = Message<"methods.registry.v1.UpdateMethodReque
  * Use `create(UpdateMethodRequestSchema)` to create a new message.
  */
 export const UpdateMethodRequestSchema: GenMessage<UpdateMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 29);
+  messageDesc(file_methods_registry_v1_method_registry_service, 32);
 
 /**
  * @generated from message methods.registry.v1.UpdateMethodResponse
@@ -825,7 +906,7 @@ export type UpdateMethodResponse = Message<"methods.registry.v1.UpdateMethodResp
  * Use `create(UpdateMethodResponseSchema)` to create a new message.
  */
 export const UpdateMethodResponseSchema: GenMessage<UpdateMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 30);
+  messageDesc(file_methods_registry_v1_method_registry_service, 33);
 
 /**
  * @generated from message methods.registry.v1.OfferMethodRequest
@@ -861,7 +942,7 @@ export type OfferMethodRequest = Message<"methods.registry.v1.OfferMethodRequest
  * Use `create(OfferMethodRequestSchema)` to create a new message.
  */
 export const OfferMethodRequestSchema: GenMessage<OfferMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 31);
+  messageDesc(file_methods_registry_v1_method_registry_service, 34);
 
 /**
  * @generated from message methods.registry.v1.OfferMethodResponse
@@ -878,7 +959,7 @@ export type OfferMethodResponse = Message<"methods.registry.v1.OfferMethodRespon
  * Use `create(OfferMethodResponseSchema)` to create a new message.
  */
 export const OfferMethodResponseSchema: GenMessage<OfferMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 32);
+  messageDesc(file_methods_registry_v1_method_registry_service, 35);
 
 /**
  * @generated from message methods.registry.v1.ListOfferedMethodsRequest
@@ -895,7 +976,7 @@ export type ListOfferedMethodsRequest = Message<"methods.registry.v1.ListOffered
  * Use `create(ListOfferedMethodsRequestSchema)` to create a new message.
  */
 export const ListOfferedMethodsRequestSchema: GenMessage<ListOfferedMethodsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 33);
+  messageDesc(file_methods_registry_v1_method_registry_service, 36);
 
 /**
  * @generated from message methods.registry.v1.ListOfferedMethodsResponse
@@ -912,7 +993,7 @@ export type ListOfferedMethodsResponse = Message<"methods.registry.v1.ListOffere
  * Use `create(ListOfferedMethodsResponseSchema)` to create a new message.
  */
 export const ListOfferedMethodsResponseSchema: GenMessage<ListOfferedMethodsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 34);
+  messageDesc(file_methods_registry_v1_method_registry_service, 37);
 
 /**
  * @generated from message methods.registry.v1.FindCreationRequest
@@ -934,7 +1015,7 @@ export type FindCreationRequest = Message<"methods.registry.v1.FindCreationReque
  * Use `create(FindCreationRequestSchema)` to create a new message.
  */
 export const FindCreationRequestSchema: GenMessage<FindCreationRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 35);
+  messageDesc(file_methods_registry_v1_method_registry_service, 38);
 
 /**
  * @generated from message methods.registry.v1.FindCreationResponse
@@ -965,7 +1046,7 @@ export type FindCreationResponse = Message<"methods.registry.v1.FindCreationResp
  * Use `create(FindCreationResponseSchema)` to create a new message.
  */
 export const FindCreationResponseSchema: GenMessage<FindCreationResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 36);
+  messageDesc(file_methods_registry_v1_method_registry_service, 39);
 
 /**
  * @generated from message methods.registry.v1.RetryBuildRequest
@@ -992,7 +1073,7 @@ export type RetryBuildRequest = Message<"methods.registry.v1.RetryBuildRequest">
  * Use `create(RetryBuildRequestSchema)` to create a new message.
  */
 export const RetryBuildRequestSchema: GenMessage<RetryBuildRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 37);
+  messageDesc(file_methods_registry_v1_method_registry_service, 40);
 
 /**
  * @generated from message methods.registry.v1.RetryBuildResponse
@@ -1009,7 +1090,7 @@ export type RetryBuildResponse = Message<"methods.registry.v1.RetryBuildResponse
  * Use `create(RetryBuildResponseSchema)` to create a new message.
  */
 export const RetryBuildResponseSchema: GenMessage<RetryBuildResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 38);
+  messageDesc(file_methods_registry_v1_method_registry_service, 41);
 
 /**
  * @generated from message methods.registry.v1.ValidateSourceRequest
@@ -1031,7 +1112,7 @@ export type ValidateSourceRequest = Message<"methods.registry.v1.ValidateSourceR
  * Use `create(ValidateSourceRequestSchema)` to create a new message.
  */
 export const ValidateSourceRequestSchema: GenMessage<ValidateSourceRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 39);
+  messageDesc(file_methods_registry_v1_method_registry_service, 42);
 
 /**
  * @generated from message methods.registry.v1.ValidateSourceResponse
@@ -1055,7 +1136,7 @@ export type ValidateSourceResponse = Message<"methods.registry.v1.ValidateSource
  * Use `create(ValidateSourceResponseSchema)` to create a new message.
  */
 export const ValidateSourceResponseSchema: GenMessage<ValidateSourceResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 40);
+  messageDesc(file_methods_registry_v1_method_registry_service, 43);
 
 /**
  * @generated from message methods.registry.v1.ListVersionsRequest
@@ -1087,7 +1168,7 @@ export type ListVersionsRequest = Message<"methods.registry.v1.ListVersionsReque
  * Use `create(ListVersionsRequestSchema)` to create a new message.
  */
 export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 41);
+  messageDesc(file_methods_registry_v1_method_registry_service, 44);
 
 /**
  * @generated from message methods.registry.v1.ListVersionsResponse
@@ -1109,7 +1190,7 @@ export type ListVersionsResponse = Message<"methods.registry.v1.ListVersionsResp
  * Use `create(ListVersionsResponseSchema)` to create a new message.
  */
 export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 42);
+  messageDesc(file_methods_registry_v1_method_registry_service, 45);
 
 /**
  * @generated from message methods.registry.v1.GetVersionRequest
@@ -1140,7 +1221,7 @@ export type GetVersionRequest = Message<"methods.registry.v1.GetVersionRequest">
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 43);
+  messageDesc(file_methods_registry_v1_method_registry_service, 46);
 
 /**
  * @generated from message methods.registry.v1.GetVersionResponse
@@ -1164,7 +1245,7 @@ export type GetVersionResponse = Message<"methods.registry.v1.GetVersionResponse
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 44);
+  messageDesc(file_methods_registry_v1_method_registry_service, 47);
 
 /**
  * @generated from message methods.registry.v1.PutLockRequest
@@ -1198,7 +1279,7 @@ export type PutLockRequest = Message<"methods.registry.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 45);
+  messageDesc(file_methods_registry_v1_method_registry_service, 48);
 
 /**
  * @generated from message methods.registry.v1.PutLockResponse
@@ -1220,7 +1301,7 @@ export type PutLockResponse = Message<"methods.registry.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 46);
+  messageDesc(file_methods_registry_v1_method_registry_service, 49);
 
 /**
  * Organizations, keys, methods and versions. Every request names the organization it acts in.

@@ -2,7 +2,7 @@
 // @generated from file methods/worker/v1/worker_service.proto (package methods.worker.v1, syntax proto3)
 /* eslint-disable */
 
-import type { FileId, FolderId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
+import type { FileId, FolderId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Question, RunError, RunStatus, StepError, StepStatus, StepView } from "../../run/v1/run_pb.ts";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/worker/v1/worker_service.proto.
  */
 export const file_methods_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiRQoTR2V0SW5wdXRGaWxlUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIlChRHZXRJbnB1dEZpbGVSZXNwb25zZRINCgVjaHVuaxgBIAEoDCI7CgtXb3JrUmVxdWVzdBIsCgVpdGVtcxgBIAMoCzIdLm1ldGhvZHMud29ya2VyLnYxLldvcmtlckl0ZW0iPwoMV29ya1Jlc3BvbnNlEi8KBWl0ZW1zGAEgAygLMiAubWV0aG9kcy53b3JrZXIudjEuU2NoZWR1bGVySXRlbSLkAwoKV29ya2VySXRlbRIpCgVoZWxsbxgBIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkhlbGxvSAASLQoHY3JlZGl0cxgCIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLkNyZWRpdHNIABIvCghhY2NlcHRlZBgDIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkFjY2VwdGVkSAASMQoJaGVhcnRiZWF0GAQgASgLMhwubWV0aG9kcy53b3JrZXIudjEuSGVhcnRiZWF0SAASNAoLc3RlcF9yZWNvcmQYBSABKAsyHS5tZXRob2RzLndvcmtlci52MS5TdGVwUmVjb3JkSAASJQoDYXNrGAYgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQXNrSAASKwoGZmluaXNoGAcgASgLMhkubWV0aG9kcy53b3JrZXIudjEuRmluaXNoSAASMAoJZ2l2ZV9iYWNrGAggASgLMhsubWV0aG9kcy53b3JrZXIudjEuR2l2ZUJhY2tIABIpCgVsZWF2ZRgJIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkxlYXZlSAASKQoFc2xlZXAYCiABKAsyGC5tZXRob2RzLndvcmtlci52MS5TbGVlcEgAQgYKBGl0ZW0ihgMKDVNjaGVkdWxlckl0ZW0SLQoHd2VsY29tZRgBIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLldlbGNvbWVIABIpCgVncmFudBgCIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkdyYW50SAASJQoDYWNrGAMgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQWNrSAASLQoHcmVmdXNlZBgEIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLlJlZnVzZWRIABIrCgZjYW5jZWwYBSABKAsyGS5tZXRob2RzLndvcmtlci52MS5DYW5jZWxIABI8Cg9oZWFydGJlYXRfcmVwbHkYBiABKAsyIS5tZXRob2RzLndvcmtlci52MS5IZWFydGJlYXRSZXBseUgAEikKBWRyYWluGAcgASgLMhgubWV0aG9kcy53b3JrZXIudjEuRHJhaW5IABInCgRsZWZ0GAggASgLMhcubWV0aG9kcy53b3JrZXIudjEuTGVmdEgAQgYKBGl0ZW0imgEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIv4BCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCRITCgtmb3JtX3NoYTI1NhgIIAEoCRIZChFlbnN1cmVfc2NvcGVfanNvbhgJIAEoCRIyCgtsYXN0X3JlY29yZBgKIAEoCzIdLm1ldGhvZHMud29ya2VyLnYxLlN0ZXBSZWNvcmQi5wEKBkZpbmlzaBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxITCgtyZXN1bHRfanNvbhgFIAEoCRInCgVlcnJvchgGIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yEhQKDGNsZWFudXBfbGVmdBgHIAEoCBIyCgtsYXN0X3JlY29yZBgIIAEoCzIdLm1ldGhvZHMud29ya2VyLnYxLlN0ZXBSZWNvcmQiiwEKBVNsZWVwEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SDwoHd2FpdF9tcxgEIAEoARIRCglmb2xkZXJfaWQYBSABKAkSMgoLbGFzdF9yZWNvcmQYBiABKAsyHS5tZXRob2RzLndvcmtlci52MS5TdGVwUmVjb3JkIkYKCEdpdmVCYWNrEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SDgoGcmVhc29uGAQgASgJIgcKBUxlYXZlIgYKBExlZnQiVAoHV2VsY29tZRIUCgxoZWFydGJlYXRfbXMYASABKA0SEAoIbGVhc2VfbXMYAiABKA0SDwoHbm9kZV9pZBgDIAEoCRIQCghmZWF0dXJlcxgEIAMoCSLbAgoFR3JhbnQSDgoGcnVuX2lkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEg8KB2F0dGVtcHQYBCABKA0SDQoFdG9rZW4YBSABKAkSEwoLaW5wdXRzX2pzb24YBiABKAkSNwoOZmluaXNoZWRfc3RlcHMYByADKAsyHy5tZXRob2RzLndvcmtlci52MS5GaW5pc2hlZFN0ZXASKQoGYW5zd2VyGAggASgLMhkubWV0aG9kcy53b3JrZXIudjEuQW5zd2VyEhEKCWZvbGRlcl9pZBgJIAEoCRIVCg1zdGFydGVkX2F0X21zGAogASgBEg4KBm9yZ19pZBgLIAEoCRINCgVlcG9jaBgMIAEoARISCgpydW5uaW5nX21zGA0gASgBEigKBmVuZGluZxgOIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yIpoBCgxGaW5pc2hlZFN0ZXASDAoEcGF0aBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi5tZXRob2RzLnJ1bi52MS5TdGVwU3RhdHVzEhAKCG91dF9qc29uGAMgASgJEhQKDG91dF93aXRoaGVsZBgEIAEoCBIoCgVlcnJvchgFIAEoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvciJACgZBbnN3ZXISEwoLcXVlc3Rpb25faWQYASABKAkSDAoEc3RlcBgCIAEoCRITCgthbnN3ZXJfanNvbhgDIAEoCSIxCgNBY2sSDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRINCgV0b2tlbhgDIAEoCSJUCgdSZWZ1c2VkEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEg0KBXRva2VuGAUgASgJIicKBkNhbmNlbBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkiagoOSGVhcnRiZWF0UmVwbHkSLQoJY2FuY2VsbGVkGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1bhIpCgVzdGFsZRgCIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4iBwoFRHJhaW4iNwoRR2V0VmVyc2lvblJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkiggIKEkdldFZlcnNpb25SZXNwb25zZRIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCRIWCg5zY2hlbWFfdmVyc2lvbhgDIAEoCRIOCgZzb3VyY2UYBCABKAwSDgoGc2hhMjU2GAUgASgJEhMKC2xvY2tfc2hhMjU2GAYgASgJEgwKBGxvY2sYByABKAwSPwoFY2FsbHMYCCADKAsyMC5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVzcG9uc2UuQ2FsbHNFbnRyeRosCgpDYWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQgoOUHV0TG9ja1JlcXVlc3QSDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSDAoEbG9jaxgDIAEoDCI2Cg9QdXRMb2NrUmVzcG9uc2USEwoLbG9ja19zaGEyNTYYASABKAkSDgoGc3RvcmVkGAIgASgIIlgKE1B1dFJ1bkZvbGRlclJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhMKC2J5dGVzX3RvdGFsGAMgASgBEg0KBWNodW5rGAQgASgMIikKFFB1dFJ1bkZvbGRlclJlc3BvbnNlEhEKCWZvbGRlcl9pZBgBIAEoCSJHChNHZXRSdW5Gb2xkZXJSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIRCglmb2xkZXJfaWQYAyABKAkiJQoUR2V0UnVuRm9sZGVyUmVzcG9uc2USDQoFY2h1bmsYASABKAwysgQKDVdvcmtlclNlcnZpY2USSwoEV29yaxIeLm1ldGhvZHMud29ya2VyLnYxLldvcmtSZXF1ZXN0Gh8ubWV0aG9kcy53b3JrZXIudjEuV29ya1Jlc3BvbnNlKAEwARJZCgpHZXRWZXJzaW9uEiQubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlcXVlc3QaJS5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVzcG9uc2USUAoHUHV0TG9jaxIhLm1ldGhvZHMud29ya2VyLnYxLlB1dExvY2tSZXF1ZXN0GiIubWV0aG9kcy53b3JrZXIudjEuUHV0TG9ja1Jlc3BvbnNlEmEKDFB1dFJ1bkZvbGRlchImLm1ldGhvZHMud29ya2VyLnYxLlB1dFJ1bkZvbGRlclJlcXVlc3QaJy5tZXRob2RzLndvcmtlci52MS5QdXRSdW5Gb2xkZXJSZXNwb25zZSgBEmEKDEdldFJ1bkZvbGRlchImLm1ldGhvZHMud29ya2VyLnYxLkdldFJ1bkZvbGRlclJlcXVlc3QaJy5tZXRob2RzLndvcmtlci52MS5HZXRSdW5Gb2xkZXJSZXNwb25zZTABEmEKDEdldElucHV0RmlsZRImLm1ldGhvZHMud29ya2VyLnYxLkdldElucHV0RmlsZVJlcXVlc3QaJy5tZXRob2RzLndvcmtlci52MS5HZXRJbnB1dEZpbGVSZXNwb25zZTABYgZwcm90bzM", [file_methods_run_v1_run]);
+  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiRQoTR2V0SW5wdXRGaWxlUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIlChRHZXRJbnB1dEZpbGVSZXNwb25zZRINCgVjaHVuaxgBIAEoDCI7CgtXb3JrUmVxdWVzdBIsCgVpdGVtcxgBIAMoCzIdLm1ldGhvZHMud29ya2VyLnYxLldvcmtlckl0ZW0iPwoMV29ya1Jlc3BvbnNlEi8KBWl0ZW1zGAEgAygLMiAubWV0aG9kcy53b3JrZXIudjEuU2NoZWR1bGVySXRlbSLkAwoKV29ya2VySXRlbRIpCgVoZWxsbxgBIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkhlbGxvSAASLQoHY3JlZGl0cxgCIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLkNyZWRpdHNIABIvCghhY2NlcHRlZBgDIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkFjY2VwdGVkSAASMQoJaGVhcnRiZWF0GAQgASgLMhwubWV0aG9kcy53b3JrZXIudjEuSGVhcnRiZWF0SAASNAoLc3RlcF9yZWNvcmQYBSABKAsyHS5tZXRob2RzLndvcmtlci52MS5TdGVwUmVjb3JkSAASJQoDYXNrGAYgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQXNrSAASKwoGZmluaXNoGAcgASgLMhkubWV0aG9kcy53b3JrZXIudjEuRmluaXNoSAASMAoJZ2l2ZV9iYWNrGAggASgLMhsubWV0aG9kcy53b3JrZXIudjEuR2l2ZUJhY2tIABIpCgVsZWF2ZRgJIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkxlYXZlSAASKQoFc2xlZXAYCiABKAsyGC5tZXRob2RzLndvcmtlci52MS5TbGVlcEgAQgYKBGl0ZW0ihgMKDVNjaGVkdWxlckl0ZW0SLQoHd2VsY29tZRgBIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLldlbGNvbWVIABIpCgVncmFudBgCIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkdyYW50SAASJQoDYWNrGAMgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQWNrSAASLQoHcmVmdXNlZBgEIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLlJlZnVzZWRIABIrCgZjYW5jZWwYBSABKAsyGS5tZXRob2RzLndvcmtlci52MS5DYW5jZWxIABI8Cg9oZWFydGJlYXRfcmVwbHkYBiABKAsyIS5tZXRob2RzLndvcmtlci52MS5IZWFydGJlYXRSZXBseUgAEikKBWRyYWluGAcgASgLMhgubWV0aG9kcy53b3JrZXIudjEuRHJhaW5IABInCgRsZWZ0GAggASgLMhcubWV0aG9kcy53b3JrZXIudjEuTGVmdEgAQgYKBGl0ZW0i0wEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuEhYKDmRldmljZV9rZXlfaWRzGAggAygJEh8KF2RldmljZV9rZXlfZmluZ2VycHJpbnRzGAkgAygMIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIsUCCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCRITCgtmb3JtX3NoYTI1NhgIIAEoCRIZChFlbnN1cmVfc2NvcGVfanNvbhgJIAEoCRIyCgtsYXN0X3JlY29yZBgKIAEoCzIdLm1ldGhvZHMud29ya2VyLnYxLlN0ZXBSZWNvcmQSFgoOZGVhZGxpbmVfYXRfbXMYCyABKAESGgoSaGFzX3RpbWVvdXRfYW5zd2VyGAwgASgIEhEKCXJlbWluZF9tcxgNIAMoASLnAQoGRmluaXNoEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEhMKC3Jlc3VsdF9qc29uGAUgASgJEicKBWVycm9yGAYgASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFAoMY2xlYW51cF9sZWZ0GAcgASgIEjIKC2xhc3RfcmVjb3JkGAggASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZCKLAQoFU2xlZXASDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIPCgd3YWl0X21zGAQgASgBEhEKCWZvbGRlcl9pZBgFIAEoCRIyCgtsYXN0X3JlY29yZBgGIAEoCzIdLm1ldGhvZHMud29ya2VyLnYxLlN0ZXBSZWNvcmQiWwoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkSEwoLY2Fubm90X29wZW4YBSABKAgiBwoFTGVhdmUiBgoETGVmdCKtAQoHV2VsY29tZRIUCgxoZWFydGJlYXRfbXMYASABKA0SEAoIbGVhc2VfbXMYAiABKA0SDwoHbm9kZV9pZBgDIAEoCRIQCghmZWF0dXJlcxgEIAMoCRI3Cg5jb250ZW50X2dyYW50cxgFIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkNvbnRlbnRHcmFudBIOCgZvcmdfaWQYBiABKAkSDgoGa2V5X2lkGAcgASgJIjQKDENvbnRlbnRHcmFudBITCgtmcm9tX2tleV9pZBgBIAEoCRIPCgd3cmFwcGVkGAIgASgMIoYDCgVHcmFudBIOCgZydW5faWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgV0b2tlbhgFIAEoCRITCgtpbnB1dHNfanNvbhgGIAEoCRI3Cg5maW5pc2hlZF9zdGVwcxgHIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaGVkU3RlcBIpCgZhbnN3ZXIYCCABKAsyGS5tZXRob2RzLndvcmtlci52MS5BbnN3ZXISEQoJZm9sZGVyX2lkGAkgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYCiABKAESDgoGb3JnX2lkGAsgASgJEg0KBWVwb2NoGAwgASgBEhIKCnJ1bm5pbmdfbXMYDSABKAESKAoGZW5kaW5nGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISEgoKY29udGVudF9pZBgPIAEoCRIVCg1kZXZpY2Vfa2V5X2lkGBAgASgJIpoBCgxGaW5pc2hlZFN0ZXASDAoEcGF0aBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi5tZXRob2RzLnJ1bi52MS5TdGVwU3RhdHVzEhAKCG91dF9qc29uGAMgASgJEhQKDG91dF93aXRoaGVsZBgEIAEoCBIoCgVlcnJvchgFIAEoCzIZLm1ldGhvZHMucnVuLnYxLlN0ZXBFcnJvciJrCgZBbnN3ZXISEwoLcXVlc3Rpb25faWQYASABKAkSDAoEc3RlcBgCIAEoCRITCgthbnN3ZXJfanNvbhgDIAEoCRIWCg5kZWFkbGluZV9hdF9tcxgEIAEoARIRCgl0aW1lZF9vdXQYBSABKAgiMQoDQWNrEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDQoFdG9rZW4YAyABKAkiVAoHUmVmdXNlZBIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNEgwKBGNvZGUYAyABKAkSDwoHbWVzc2FnZRgEIAEoCRINCgV0b2tlbhgFIAEoCSInCgZDYW5jZWwSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJImoKDkhlYXJ0YmVhdFJlcGx5Ei0KCWNhbmNlbGxlZBgBIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4SKQoFc3RhbGUYAiADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIgcKBURyYWluIjcKEUdldFZlcnNpb25SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJIoICChJHZXRWZXJzaW9uUmVzcG9uc2USDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnNoYTI1NhgFIAEoCRITCgtsb2NrX3NoYTI1NhgGIAEoCRIMCgRsb2NrGAcgASgMEj8KBWNhbGxzGAggAygLMjAubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlLkNhbGxzRW50cnkaLAoKQ2FsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKDlB1dExvY2tSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEgwKBGxvY2sYAyABKAwiNgoPUHV0TG9ja1Jlc3BvbnNlEhMKC2xvY2tfc2hhMjU2GAEgASgJEg4KBnN0b3JlZBgCIAEoCCJYChNQdXRSdW5Gb2xkZXJSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRITCgtieXRlc190b3RhbBgDIAEoARINCgVjaHVuaxgEIAEoDCIpChRQdXRSdW5Gb2xkZXJSZXNwb25zZRIRCglmb2xkZXJfaWQYASABKAkiRwoTR2V0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEQoJZm9sZGVyX2lkGAMgASgJIiUKFEdldFJ1bkZvbGRlclJlc3BvbnNlEg0KBWNodW5rGAEgASgMMrIECg1Xb3JrZXJTZXJ2aWNlEksKBFdvcmsSHi5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVxdWVzdBofLm1ldGhvZHMud29ya2VyLnYxLldvcmtSZXNwb25zZSgBMAESWQoKR2V0VmVyc2lvbhIkLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXF1ZXN0GiUubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlElAKB1B1dExvY2sSIS5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVxdWVzdBoiLm1ldGhvZHMud29ya2VyLnYxLlB1dExvY2tSZXNwb25zZRJhCgxQdXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5QdXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVzcG9uc2UoARJhCgxHZXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5HZXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVzcG9uc2UwARJhCgxHZXRJbnB1dEZpbGUSJi5tZXRob2RzLndvcmtlci52MS5HZXRJbnB1dEZpbGVSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuR2V0SW5wdXRGaWxlUmVzcG9uc2UwAWIGcHJvdG8z", [file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.worker.v1.GetInputFileRequest
@@ -282,6 +282,22 @@ export type Hello = Message<"methods.worker.v1.Hello"> & {
    * @generated from field: repeated methods.worker.v1.HeldRun held = 7;
    */
   held: HeldRun[];
+
+  /**
+   * The service keys (key_...) whose device runs the worker can open: the key of this stream, and keys whose content part
+   * was granted to it. A hello that names another key is refused.
+   *
+   * @generated from field: repeated string device_key_ids = 8;
+   */
+  deviceKeyIds: string[];
+
+  /**
+   * The fingerprint of the content key of each of these, 16 bytes, in the same order. A device run goes only to workers
+   * with its key id and with the fingerprint in its envelope.
+   *
+   * @generated from field: repeated bytes device_key_fingerprints = 9;
+   */
+  deviceKeyFingerprints: Uint8Array[];
 };
 
 /**
@@ -504,6 +520,28 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
    * @generated from field: methods.worker.v1.StepRecord last_record = 10;
    */
   lastRecord?: StepRecord | undefined;
+
+  /**
+   * In device mode only: the question asks again and keeps this deadline. 0: timeout_ms counts from now.
+   *
+   * @generated from field: double deadline_at_ms = 11;
+   */
+  deadlineAtMs: number;
+
+  /**
+   * In device mode only: the source has an answer for the deadline. The node then grants the run with an answer that
+   * says timed_out.
+   *
+   * @generated from field: bool has_timeout_answer = 12;
+   */
+  hasTimeoutAnswer: boolean;
+
+  /**
+   * In device mode only: times after the question at which people are reminded, ascending, at most 20.
+   *
+   * @generated from field: repeated double remind_ms = 13;
+   */
+  remindMs: number[];
 };
 
 /**
@@ -647,6 +685,13 @@ export type GiveBack = Message<"methods.worker.v1.GiveBack"> & {
    * @generated from field: string reason = 4;
    */
   reason: string;
+
+  /**
+   * The worker does not have the run's content key after all: this stream gets no more runs of that device key.
+   *
+   * @generated from field: bool cannot_open = 5;
+   */
+  cannotOpen: boolean;
 };
 
 /**
@@ -707,11 +752,28 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
   nodeId: string;
 
   /**
-   * Features of this node beyond those that every node has: last_record.
+   * Features of this node beyond those that every node has: last_record, device.
    *
    * @generated from field: repeated string features = 4;
    */
   features: string[];
+
+  /**
+   * @generated from field: repeated methods.worker.v1.ContentGrant content_grants = 5;
+   */
+  contentGrants: ContentGrant[];
+
+  /**
+   * The organization and the id of the key that opened the stream.
+   *
+   * @generated from field: string org_id = 6;
+   */
+  orgId: OrgId;
+
+  /**
+   * @generated from field: string key_id = 7;
+   */
+  keyId: KeyId;
 };
 
 /**
@@ -720,6 +782,32 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 18);
+
+/**
+ * The content part of another key, wrapped for the key of this stream.
+ *
+ * @generated from message methods.worker.v1.ContentGrant
+ */
+export type ContentGrant = Message<"methods.worker.v1.ContentGrant"> & {
+  /**
+   * key_...
+   *
+   * @generated from field: string from_key_id = 1;
+   */
+  fromKeyId: string;
+
+  /**
+   * @generated from field: bytes wrapped = 2;
+   */
+  wrapped: Uint8Array;
+};
+
+/**
+ * Describes the message methods.worker.v1.ContentGrant.
+ * Use `create(ContentGrantSchema)` to create a new message.
+ */
+export const ContentGrantSchema: GenMessage<ContentGrant> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 19);
 
 /**
  * @generated from message methods.worker.v1.Grant
@@ -803,6 +891,20 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
    * @generated from field: methods.run.v1.RunError ending = 14;
    */
   ending?: RunError | undefined;
+
+  /**
+   * As in RunView; empty: not in device mode.
+   *
+   * @generated from field: string content_id = 15;
+   */
+  contentId: string;
+
+  /**
+   * The key that started the run in device mode.
+   *
+   * @generated from field: string device_key_id = 16;
+   */
+  deviceKeyId: string;
 };
 
 /**
@@ -810,7 +912,7 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 19);
+  messageDesc(file_methods_worker_v1_worker_service, 20);
 
 /**
  * A step of status running or waiting has only begun; its out_json is what it noted then.
@@ -851,7 +953,7 @@ export type FinishedStep = Message<"methods.worker.v1.FinishedStep"> & {
  * Use `create(FinishedStepSchema)` to create a new message.
  */
 export const FinishedStepSchema: GenMessage<FinishedStep> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 20);
+  messageDesc(file_methods_worker_v1_worker_service, 21);
 
 /**
  * @generated from message methods.worker.v1.Answer
@@ -871,6 +973,20 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
    * @generated from field: string answer_json = 3;
    */
   answerJson: string;
+
+  /**
+   * In device mode only: the question's deadline, for asking again; 0: it had none.
+   *
+   * @generated from field: double deadline_at_ms = 4;
+   */
+  deadlineAtMs: number;
+
+  /**
+   * In device mode only: no one answered in time. The worker takes the answer from the source; answer_json is empty.
+   *
+   * @generated from field: bool timed_out = 5;
+   */
+  timedOut: boolean;
 };
 
 /**
@@ -878,7 +994,7 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 21);
+  messageDesc(file_methods_worker_v1_worker_service, 22);
 
 /**
  * Reports up to seq of the attempt with this token are recorded. It may arrive late and twice.
@@ -907,7 +1023,7 @@ export type Ack = Message<"methods.worker.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 22);
+  messageDesc(file_methods_worker_v1_worker_service, 23);
 
 /**
  * With code stale_attempt the worker stops that run at once: another attempt holds it.
@@ -946,7 +1062,7 @@ export type Refused = Message<"methods.worker.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 23);
+  messageDesc(file_methods_worker_v1_worker_service, 24);
 
 /**
  * @generated from message methods.worker.v1.Cancel
@@ -968,7 +1084,7 @@ export type Cancel = Message<"methods.worker.v1.Cancel"> & {
  * Use `create(CancelSchema)` to create a new message.
  */
 export const CancelSchema: GenMessage<Cancel> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 24);
+  messageDesc(file_methods_worker_v1_worker_service, 25);
 
 /**
  * @generated from message methods.worker.v1.HeartbeatReply
@@ -990,7 +1106,7 @@ export type HeartbeatReply = Message<"methods.worker.v1.HeartbeatReply"> & {
  * Use `create(HeartbeatReplySchema)` to create a new message.
  */
 export const HeartbeatReplySchema: GenMessage<HeartbeatReply> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 25);
+  messageDesc(file_methods_worker_v1_worker_service, 26);
 
 /**
  * The node is stopping: the worker finishes its runs, accepts nothing new, and connects elsewhere.
@@ -1005,7 +1121,7 @@ export type Drain = Message<"methods.worker.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 26);
+  messageDesc(file_methods_worker_v1_worker_service, 27);
 
 /**
  * @generated from message methods.worker.v1.GetVersionRequest
@@ -1029,7 +1145,7 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 27);
+  messageDesc(file_methods_worker_v1_worker_service, 28);
 
 /**
  * @generated from message methods.worker.v1.GetVersionResponse
@@ -1085,7 +1201,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 28);
+  messageDesc(file_methods_worker_v1_worker_service, 29);
 
 /**
  * @generated from message methods.worker.v1.PutLockRequest
@@ -1112,7 +1228,7 @@ export type PutLockRequest = Message<"methods.worker.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 29);
+  messageDesc(file_methods_worker_v1_worker_service, 30);
 
 /**
  * @generated from message methods.worker.v1.PutLockResponse
@@ -1136,7 +1252,7 @@ export type PutLockResponse = Message<"methods.worker.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 30);
+  messageDesc(file_methods_worker_v1_worker_service, 31);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderRequest
@@ -1168,7 +1284,7 @@ export type PutRunFolderRequest = Message<"methods.worker.v1.PutRunFolderRequest
  * Use `create(PutRunFolderRequestSchema)` to create a new message.
  */
 export const PutRunFolderRequestSchema: GenMessage<PutRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 31);
+  messageDesc(file_methods_worker_v1_worker_service, 32);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderResponse
@@ -1185,7 +1301,7 @@ export type PutRunFolderResponse = Message<"methods.worker.v1.PutRunFolderRespon
  * Use `create(PutRunFolderResponseSchema)` to create a new message.
  */
 export const PutRunFolderResponseSchema: GenMessage<PutRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 32);
+  messageDesc(file_methods_worker_v1_worker_service, 33);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderRequest
@@ -1212,7 +1328,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
  * Use `create(GetRunFolderRequestSchema)` to create a new message.
  */
 export const GetRunFolderRequestSchema: GenMessage<GetRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 33);
+  messageDesc(file_methods_worker_v1_worker_service, 34);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderResponse
@@ -1229,7 +1345,7 @@ export type GetRunFolderResponse = Message<"methods.worker.v1.GetRunFolderRespon
  * Use `create(GetRunFolderResponseSchema)` to create a new message.
  */
 export const GetRunFolderResponseSchema: GenMessage<GetRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 34);
+  messageDesc(file_methods_worker_v1_worker_service, 35);
 
 /**
  * The calls of workers to the run-scheduler. The service key is in the metadata "authorization: Bearer sk_...".
