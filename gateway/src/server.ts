@@ -24,6 +24,7 @@ import { addRequestLog, requestId } from './plugins/request-log.ts';
 import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
+import { addKeyWhoami } from './routes/account/whoami.ts';
 import type { AnswerLinks } from './routes/answer-page/opened-question.ts';
 import { addQuestionPages } from './routes/answer-page/question-pages.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
@@ -162,6 +163,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     addRunRoutes(scope, runParts, PROGRAMS);
     addOrganizationEvents(scope, runParts, PROGRAM_EVENTS);
     addGetCallerMethod(scope, parts);
+    addKeyWhoami(scope, parts);
   });
   await addCallerScope(app, 'service', { ...callers, slowBodies: true }, (scope) => {
     addFileRoutes(scope, parts);

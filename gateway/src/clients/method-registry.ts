@@ -31,6 +31,7 @@ const AGE_MS = 30_000;
 /** A new key that was used too early works after this time, and a wrong one costs one look-up in it. */
 const UNKNOWN_KEY_AGE_MS = 1_000;
 const UNKNOWN_KEYS_MAX = 10_000;
+const GRANT_BYTES = 1_200;
 const MIB = 1024 * 1024;
 
 export class MethodRegistry implements Stoppable {
@@ -51,7 +52,8 @@ export class MethodRegistry implements Stoppable {
       clock,
       bytesMax: 16 * MIB,
       ageMsOf: (caller) => (caller === null ? UNKNOWN_KEY_AGE_MS : AGE_MS),
-      bytesOf: () => 500,
+      bytesOf: (caller) =>
+        500 + (caller?.kind === 'service_key' ? GRANT_BYTES * (caller.contentGrants?.length ?? 0) : 0),
     });
     this.unknownKeys = new LRUCache<string, true>({
       max: UNKNOWN_KEYS_MAX,
@@ -160,8 +162,11 @@ export class MethodRegistry implements Stoppable {
 
   private async resolveKey(hash: Buffer): Promise<Caller | null> {
     try {
-      const { key } = await this.client.resolveServiceKey({ authSha256: hash }, { timeoutMs: CALL_MS });
-      return key && key.revokedAtMs === 0 ? { kind: 'service_key', orgId: key.orgId, keyId: key.keyId } : null;
+      const found = await this.client.resolveServiceKey({ authSha256: hash }, { timeoutMs: CALL_MS });
+      const { key, contentGrants } = found;
+      if (!key || key.revokedAtMs > 0) return null;
+      const { orgId, keyId } = key;
+      return { kind: 'service_key', orgId, keyId, ...(contentGrants.length > 0 && { contentGrants }) };
     } catch (error) {
       if (error instanceof ServiceError && (error.code === 'unauthorized' || error.code === 'not_found')) return null;
       throw error;

@@ -8,6 +8,15 @@ export interface ServiceKeyCaller {
   readonly kind: 'service_key';
   readonly orgId: OrgId;
   readonly keyId: KeyId;
+  /** Absent: none. */
+  readonly contentGrants?: readonly ContentGrant[];
+}
+
+/** The content part of another key, wrapped for this one. Only the holder of this one opens it. */
+export interface ContentGrant {
+  /** key_... */
+  readonly fromKeyId: string;
+  readonly wrapped: Uint8Array;
 }
 
 /** A person, by an access token or by the dashboard's cookie. */

@@ -79,6 +79,11 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
   };
 }
 
+function contentGrant(keyId: string, fromKeyId: string): Example {
+  const wrapped = Buffer.concat([Buffer.from([1, 9]), Buffer.alloc(123)]).toString('base64url');
+  return { path: `/api/keys/${keyId}/content-grants`, body: { from_key_id: fromKeyId, wrapped } };
+}
+
 const QUESTIONS: Rows = {
   'GET /api/inbox': at('/api/inbox'),
   'GET /api/inbox/counts': at('/api/inbox/counts'),
@@ -103,6 +108,7 @@ const EVENTS: Rows = {
 };
 
 const CALLER_METHODS: Rows = {
+  'GET /v1/whoami': at('/v1/whoami'),
   'GET /v1/methods/:id': [
     { request: ({ methodId }) => ({ path: `/v1/methods/${methodId}` }) },
     { request: ({ versionId }, _fresh, own) => ({ path: `/v1/methods/${own.methodId}?version=${versionId}` }) },
@@ -297,6 +303,10 @@ const ACCOUNT: Rows = {
     body: { name: 'new', auth_sha256: createHash('sha256').update(fresh).digest('hex') },
   })),
   'POST /api/keys/:id/webhook-secret': one(({ keyId }) => ({ path: `/api/keys/${keyId}/webhook-secret` })),
+  'POST /api/keys/:id/content-grants': [
+    { request: ({ keyId }, _fresh, own) => contentGrant(keyId, own.grantKeyId) },
+    { request: ({ keyId }, _fresh, own) => contentGrant(own.grantKeyId, keyId) },
+  ],
   'POST /api/keys/:id/revoke': one(({ keyId }) => ({ path: `/api/keys/${keyId}/revoke` })),
 };
 

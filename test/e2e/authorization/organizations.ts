@@ -21,6 +21,8 @@ export interface Objects {
   /** Sent by the service key, the only one that sees it; named by the run. */
   readonly fileId: string;
   readonly keyId: KeyId;
+  /** Its content part is granted to `keyId`. */
+  readonly grantKeyId: KeyId;
   readonly endpointId: string;
   /** Of a run's webhook that no one takes. */
   readonly deliveryId: string;
@@ -52,6 +54,7 @@ export const MISSING: Objects = {
   expiredUploadId: newId('upl'),
   fileId: newId('file'),
   keyId: newId('key'),
+  grantKeyId: newId('key'),
   endpointId: newId('ep'),
   deliveryId: newId('dlv'),
   userId: newId('usr'),
@@ -70,6 +73,7 @@ export function ofAnotherKind(objects: Objects): Objects {
     expiredUploadId: versionId,
     fileId: keyId,
     keyId: fileId as KeyId,
+    grantKeyId: fileId as KeyId,
     endpointId: deliveryId,
     deliveryId: endpointId,
     userId: versionId,
@@ -84,7 +88,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
   const { orgId } = await stack.registry.ensureOrganization(named);
   const { key, authPart, authSha256 } = createServiceKey();
   const made = { doer: TEST_DOER, orgId };
-  await stack.registry.createServiceKey({ ...made, name: 'in use', authSha256 });
+  const grantKey = await stack.registry.createServiceKey({ ...made, name: 'in use', authSha256 });
   const objectKey = await stack.registry.createServiceKey({
     ...made,
     name: 'object',
@@ -146,6 +150,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       expiredUploadId: expired.id,
       fileId,
       keyId: (objectKey.key?.keyId ?? '') as KeyId,
+      grantKeyId: (grantKey.key?.keyId ?? '') as KeyId,
       endpointId: endpoint.id,
       deliveryId,
       userId: user?.user_id ?? '',

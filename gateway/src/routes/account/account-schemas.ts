@@ -59,6 +59,20 @@ export const CreatedKey = Type.Object({ key: Key, webhook_secret: WebhookSecret 
 export const OneKey = Type.Object({ key: Key });
 export const NewWebhookSecret = Type.Object({ webhook_secret: WebhookSecret });
 
+export const GrantContentBody = Type.Object(
+  {
+    from_key_id: Type.String({ maxLength: 64, description: 'The key whose content part is granted, key_…' }),
+    wrapped: Type.String({
+      maxLength: 1_366,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'base64url, at most 1 KiB: the content part of that key, sealed with that of the key in the path.',
+    }),
+  },
+  { ...Closed, examples: [{ from_key_id: 'key_01hzy3k9q8m2n4p6r8s0t2v4w6', wrapped: 'AQkx3…' }] },
+);
+
+export const GrantedContent = Type.Object({ key_id: Type.String(), from_key_id: Type.String() });
+
 export const Whoami = Type.Object(
   {
     user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
+import { sealed } from '@methods/content/sealed.fixture';
 import { assertRefused } from '../../testing/api.fixture.ts';
 import { fileApi } from '../../testing/file-api.fixture.ts';
 
@@ -104,6 +105,42 @@ test('keys come in pages', async () => {
   assert.equal(rest.next_cursor, null);
   assertRefused(await admin('GET', '/api/keys?limit=0'), 400, 'invalid_request', 'limit');
   assertRefused(await admin('GET', '/api/keys?cursor=nonsense'), 400, 'invalid_request', 'cursor');
+});
+
+async function asProgram(key: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const url = `http://127.0.0.1:${running().port}/v1/whoami`;
+  const reply = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+}
+
+test('a program learns its organization and key, a person has no key, and both where content is kept', async () => {
+  const { organization } = (await admin('GET', '/api/whoami')).body;
+  const { made, id } = await newKey();
+  const known = { org_id: organization.id, content_on_devices: false, content_grants: [] };
+  assert.deepEqual(await asProgram(made.authPart), { status: 200, body: { ...known, key_id: id } });
+  assert.deepEqual((await viewer('GET', '/v1/whoami')).body, { ...known, key_id: null });
+  const devices = (on: boolean) => admin('PATCH', '/api/settings', { content_on_devices: on });
+  await devices(true);
+  assert.equal((await asProgram(made.key)).body.content_on_devices, true);
+  await devices(false);
+});
+
+test('a content part granted to a key is shown to programs with that key only', async () => {
+  const [from, to] = [await newKey('Old'), await newKey('New')];
+  const { $sealed: wrapped } = sealed({ kind: 'grant', plainBytes: 43 });
+  const grant = (id: string, body: object, by = admin) => by('POST', `/api/keys/${id}/content-grants`, body);
+  const granted = await grant(to.id, { from_key_id: from.id, wrapped });
+  assert.deepEqual([granted.status, granted.body], [200, { key_id: to.id, from_key_id: from.id }]);
+  assert.deepEqual((await asProgram(to.made.key)).body.content_grants, [{ from_key_id: from.id, wrapped }]);
+  assert.deepEqual((await asProgram(from.made.key)).body.content_grants, []);
+
+  assertRefused(await grant(to.id, { from_key_id: from.id, wrapped }, member), 403, 'forbidden');
+  assertRefused(await grant(to.id, { from_key_id: from.id, wrapped }, stranger), 404, 'not_found');
+  assertRefused(await grant(to.id, { from_key_id: 'key_other', wrapped }), 404, 'not_found');
+  const bad = [wrapped.slice(4), `${wrapped}=`, sealed({ kind: 'inputs' }).$sealed, 'A', 'A'.repeat(1_366)];
+  for (const text of bad)
+    assertRefused(await grant(to.id, { from_key_id: from.id, wrapped: text }), 400, 'invalid_request');
+  assertRefused(await grant(to.id, { from_key_id: from.id, wrapped: 'A'.repeat(2_000) }), 400, 'invalid_request');
 });
 
 test('only admins of their organization manage keys', async () => {

@@ -2,6 +2,7 @@
 // created here and shown once.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, type KeyId } from '@methods/base/ids';
+import { envelopeShape, OVERHEAD_BYTES, sealedBytes } from '@methods/content/sealed-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ServiceKey } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -17,12 +18,16 @@ import {
   CreatedKey,
   CreateKeyBody,
   described,
+  GrantContentBody,
+  GrantedContent,
   Key,
   KeyParams,
   KeysQuery,
   NewWebhookSecret,
   OneKey,
 } from './account-schemas.ts';
+
+const WRAPPED_BYTES_MAX = 1_024;
 
 export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -88,6 +93,35 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
     const { webhookSecret } = await methods.renewWebhookSecret({ orgId, keyId, doer: doerOf(request) });
     notKept(reply);
     return JSON.stringify({ webhook_secret: webhookSecret });
+  });
+
+  const grant = {
+    ...described('grantContent', 'Grant the content part of another key to a key'),
+    description:
+      'After a rotation, programs with the new key open the runs that the old one sealed. The content part is wrapped by a program that holds both keys, and opaque here. A repeat replaces the earlier grant.',
+    params: KeyParams,
+    querystring: NoQuery,
+    body: GrantContentBody,
+    response: replies({ 200: GrantedContent }),
+  };
+  typed.post('/api/keys/:id/content-grants', { schema: grant, config }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const keyId = keyIdOf(request.params);
+    const fromKeyId = keyIdOf({ id: request.body.from_key_id });
+    const wrapped = envelopeOf(request.body.wrapped);
+    await methods.grantContent({ orgId, keyId, fromKeyId, wrapped, doer: doerOf(request) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ key_id: keyId, from_key_id: fromKeyId });
+  });
+}
+
+/** `wrapped` is opaque here but for its shape: a key that opens nothing is found at once by the person who grants it. */
+function envelopeOf(wrapped: string): Buffer {
+  const bytes = sealedBytes({ $sealed: wrapped }, WRAPPED_BYTES_MAX - OVERHEAD_BYTES);
+  if (bytes !== null && envelopeShape(bytes, 'grant', WRAPPED_BYTES_MAX - OVERHEAD_BYTES) !== null) return bytes;
+  const message = 'Not the wrapped content part of a key.';
+  throw new ServiceError('invalid_request', message, {
+    findings: [{ path: '/wrapped', code: 'sealed_value_damaged', message }],
   });
 }
 

@@ -10,7 +10,8 @@ import { encoder } from '@methods/rpc/message-codec';
 import type { InjectionToken } from 'tsyringe';
 
 export interface RegistryChanges {
-  keyRevoked(key: { readonly orgId: OrgId; readonly keyId: KeyId; readonly authSha256: Buffer }): void;
+  /** Revoked, or granted the content part of another key. */
+  keyChanged(key: { readonly orgId: OrgId; readonly keyId: KeyId; readonly authSha256: Buffer }): void;
   methodPublished(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
   sessionEnded(session: { readonly orgId: OrgId; readonly userId: UserId; readonly sessionSha256: Uint8Array }): void;
   /** The role changed: cached tokens and sessions of the member are out of date. */
@@ -38,7 +39,7 @@ export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): R
     logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is unavailable');
   }
   return {
-    keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),
+    keyChanged: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),
     methodPublished: ({ orgId, methodId }) => emit(orgId, 'method', methodId),
     sessionEnded: ({ orgId, userId, sessionSha256 }) => emit(orgId, 'session', userId, sessionSha256),
     memberChanged: ({ orgId, userId }) => emit(orgId, 'member', userId),

@@ -17,6 +17,12 @@ export interface ServiceKey {
   readonly lastUsedAt: Date | null;
 }
 
+/** The content part of another key, wrapped for the key that it is granted to. */
+export interface ContentGrant {
+  readonly fromKeyId: KeyId;
+  readonly wrapped: Uint8Array;
+}
+
 export interface KeyUse {
   readonly orgId: OrgId;
   readonly keyId: KeyId;

@@ -44,6 +44,7 @@ export class MethodRegistryRpcs {
       renewWebhookSecret: (request) => this.serviceKeys.renewWebhookSecret(request),
       noteKeyUse: (request) => this.serviceKeys.noteUse(request),
       resolveServiceKey: (request) => this.serviceKeys.resolve(request),
+      grantContent: (request) => this.serviceKeys.grantContent(request),
       getWebhookSecret: (request) => this.serviceKeys.webhookSecret(request),
       createMethod: (request, context) => this.createMethod.handle(request, context),
       saveVersion: (request, context) => this.versions.save(request, context),

@@ -31,6 +31,7 @@ before(async () => {
 interface Target {
   readonly orgId: OrgId;
   readonly keyId: KeyId;
+  readonly otherKeyId: KeyId;
   readonly methodId: MethodId;
   readonly versionId: VersionId;
 }
@@ -40,6 +41,10 @@ const acts: Record<string, (client: RegistryClient, target: Target) => Promise<u
   revokeServiceKey: (client, target) => client.revokeServiceKey({ doer: TEST_DOER, ...target }),
   renewWebhookSecret: (client, target) => client.renewWebhookSecret({ doer: TEST_DOER, ...target }),
   getWebhookSecret: (client, target) => client.getWebhookSecret(target),
+  grantContent: (client, { otherKeyId, ...target }) =>
+    client.grantContent({ doer: TEST_DOER, ...target, fromKeyId: otherKeyId, wrapped: new Uint8Array(100) }),
+  takeContent: (client, { keyId, otherKeyId, orgId }) =>
+    client.grantContent({ doer: TEST_DOER, orgId, keyId: otherKeyId, fromKeyId: keyId, wrapped: new Uint8Array(100) }),
   saveVersion: (client, target) =>
     client.saveVersion({
       doer: TEST_DOER,
@@ -70,7 +75,8 @@ async function refusal(act: Promise<unknown>) {
 async function owned(client: RegistryClient): Promise<Target> {
   const orgId = await newOrganization(client);
   const { keyId } = await newKey(client, orgId);
-  return { orgId, keyId, ...(await newMethod(client, orgId)) };
+  const { keyId: otherKeyId } = await newKey(client, orgId);
+  return { orgId, keyId, otherKeyId, ...(await newMethod(client, orgId)) };
 }
 
 describe("another organization's rows", () => {
@@ -81,11 +87,18 @@ describe("another organization's rows", () => {
       const orgId = await newOrganization(client);
       const foreign = await refusal(act(client, { ...theirs, orgId }));
       equal(foreign?.code, 'not_found');
-      const missing = { orgId, keyId: newId('key'), methodId: newMethodId(), versionId: newId('ver') };
+      const missing = {
+        orgId,
+        keyId: newId('key'),
+        otherKeyId: newId('key'),
+        methodId: newMethodId(),
+        versionId: newId('ver'),
+      };
       deepEqual(await refusal(act(client, missing)), foreign);
       const malformed = {
         orgId,
         keyId: 'key_a\0' as const,
+        otherKeyId: 'key_' as const,
         methodId: "wf_' or 1=1" as MethodId,
         versionId: 'ver_' as const,
       };

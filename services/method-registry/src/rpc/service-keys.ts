@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type {
   CreateServiceKeyRequest,
   GetWebhookSecretRequest,
+  GrantContentRequest,
   ListServiceKeysRequest,
   NoteKeyUseRequest,
   RenewWebhookSecretRequest,
@@ -24,6 +25,7 @@ import { digestOf, doerOf, keyIdOf, orgIdOf } from './request-fields.ts';
 const LISTED_KEYS_MAX = 1_000;
 /** The number that one call records. */
 const USES_MAX = 1_000;
+const WRAPPED_BYTES_MAX = 1_024;
 /** Year 9999. */
 const TIME_MAX_MS = 253_402_300_799_999;
 
@@ -61,7 +63,7 @@ export class ServiceKeys {
   /** Emitted for a repeat too, since the first message may have been lost. */
   async revoke(request: RevokeServiceKeyRequest) {
     const { key, authSha256 } = await this.keys.revoke(keyActOf(request));
-    this.changes.keyRevoked({ orgId: key.orgId, keyId: key.keyId, authSha256 });
+    this.changes.keyChanged({ orgId: key.orgId, keyId: key.keyId, authSha256 });
     return { key: serviceKeyMessage(key) };
   }
 
@@ -88,9 +90,23 @@ export class ServiceKeys {
    * revoked and malformed alike.
    */
   async resolve({ authSha256 }: ResolveServiceKeyRequest) {
-    const key = authSha256.length === 32 ? await this.keys.resolve(authSha256) : null;
-    if (key === null) throw new ServiceError('unauthorized');
-    return { key: serviceKeyMessage(key) };
+    const found = authSha256.length === 32 ? await this.keys.resolve(authSha256) : null;
+    if (found === null) throw new ServiceError('unauthorized');
+    return { key: serviceKeyMessage(found.key), contentGrants: [...found.contentGrants] };
+  }
+
+  /** Emitted for a repeat too: workers of the key connect again and get the grant. */
+  async grantContent(request: GrantContentRequest) {
+    const act = keyActOf(request);
+    const fromKeyId = keyIdOf(request.fromKeyId);
+    const { wrapped } = request;
+    if (fromKeyId === act.keyId) throw new ServiceError('invalid_request', 'A key has its own content part.');
+    if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
+      throw new ServiceError('invalid_request', `\`wrapped\` has 1 to ${WRAPPED_BYTES_MAX} bytes.`);
+    }
+    const authSha256 = await this.keys.grantContent(act, { fromKeyId, wrapped });
+    this.changes.keyChanged({ orgId: act.orgId, keyId: act.keyId, authSha256 });
+    return {};
   }
 
   /** Gateways report used keys in batches; people see the last use to the minute. */
@@ -108,6 +124,6 @@ export class ServiceKeys {
   }
 }
 
-function keyActOf(request: RevokeServiceKeyRequest | RenewWebhookSecretRequest): KeyAct {
+function keyActOf(request: RevokeServiceKeyRequest | RenewWebhookSecretRequest | GrantContentRequest): KeyAct {
   return { orgId: orgIdOf(request.orgId), keyId: keyIdOf(request.keyId), doer: doerOf(request.doer) };
 }

@@ -4,7 +4,7 @@ import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Doer } from '../audit/audit-entry.ts';
-import type { KeyUse, ServiceKey } from '../key/service-key.ts';
+import type { ContentGrant, KeyUse, ServiceKey } from '../key/service-key.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
 import { auditRow } from './audit-store.ts';
 import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
@@ -32,7 +32,15 @@ export interface KeyAct {
   readonly doer: Doer;
 }
 
+interface GrantsRow {
+  readonly from_key_ids: readonly KeyId[] | null;
+  /** In hex. */
+  readonly wrapped: readonly string[] | null;
+}
+
 const LIVE_KEYS_MAX = 500;
+/** A worker asks for the queues of each key that it can open. */
+const GRANTS_MAX = 20;
 
 @injectable()
 export class KeyStore {
@@ -142,13 +150,68 @@ export class KeyStore {
     return { key: toServiceKey(row), authSha256: row.auth_sha256 };
   }
 
-  /** Returns the live key of a digest, in any organization; null when unknown or revoked. */
-  async resolve(authSha256: Uint8Array): Promise<ServiceKey | null> {
+  /** Returns the live key of a digest, in any organization, and its grants; null when unknown or revoked. */
+  async resolve(
+    authSha256: Uint8Array,
+  ): Promise<{ readonly key: ServiceKey; readonly contentGrants: readonly ContentGrant[] } | null> {
     const { sql } = this;
-    const [row] = await query(sql<KeyRow[]>`
-      select ${keyColumns(sql)} from registry.service_keys k
+    const [row] = await query(sql<(KeyRow & GrantsRow)[]>`
+      select ${keyColumns(sql)}, g.from_key_ids, g.wrapped from registry.service_keys k, lateral (
+        select array_agg(from_key_id order by from_key_id) as from_key_ids,
+          array_agg(encode(wrapped, 'hex') order by from_key_id) as wrapped
+        from registry.content_grants where org_id = k.org_id and key_id = k.key_id) g
       where k.auth_sha256 = ${authSha256} and k.revoked_at is null`);
-    return row === undefined ? null : toServiceKey(row);
+    if (row === undefined) return null;
+    const { from_key_ids: fromKeyIds, wrapped } = row;
+    const contentGrants = (fromKeyIds ?? []).map((fromKeyId, i) => {
+      return { fromKeyId, wrapped: Buffer.from(wrapped?.[i] ?? '', 'hex') };
+    });
+    return { key: toServiceKey(row), contentGrants };
+  }
+
+  /**
+   * Keeps the content part of the key `fromKeyId`, wrapped for the key `keyId`, either of which may be revoked; returns
+   * the digest of `keyId`. The same bytes again change nothing.
+   * @throws ServiceError not_found without both keys, invalid_request at 20 grants.
+   */
+  async grantContent({ orgId, keyId, doer }: KeyAct, { fromKeyId, wrapped }: ContentGrant): Promise<Buffer> {
+    const granting = this.sql.begin(async (sql) => {
+      // Grants to one key follow each other, each with a view of those before it: so their bound holds.
+      await sql`select from registry.service_keys where org_id = ${orgId} and key_id = ${keyId} for no key update`;
+      return sql<{ auth_sha256: Buffer; room: boolean }[]>`
+        with space as (
+          select t.auth_sha256, f.key_id as from_key_id,
+            (select count(*) from registry.content_grants g
+              where g.org_id = t.org_id and g.key_id = t.key_id and g.from_key_id <> f.key_id) < ${GRANTS_MAX} as room
+          from registry.service_keys t, registry.service_keys f
+          where t.org_id = ${orgId} and t.key_id = ${keyId} and f.org_id = ${orgId} and f.key_id = ${fromKeyId}
+        ), granted as (
+          insert into registry.content_grants as g (org_id, key_id, from_key_id, wrapped, granted_by)
+          select ${orgId}, ${keyId}, from_key_id, ${wrapped}::bytea, ${doer.id} from space where room
+          on conflict on constraint content_grants_pkey do update
+            set wrapped = excluded.wrapped, granted_at = now(), granted_by = excluded.granted_by
+            where g.wrapped <> excluded.wrapped
+          returning org_id, key_id, from_key_id
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'key.grant_content', targetKind: 'key' },
+            {
+              source: 'granted',
+              targetId: sql`key_id`,
+              before: sql`null`,
+              after: sql`jsonb_build_object('from_key_id', from_key_id)`,
+            },
+          )}
+        )
+        select auth_sha256, room from space`;
+    });
+    const [row] = await query(granting);
+    if (row === undefined) throw noSuchKey();
+    if (row.room) return row.auth_sha256;
+    throw new ServiceError('invalid_request', `A key holds at most ${GRANTS_MAX} content grants.`, {
+      findings: [{ path: '', code: 'content_grants', message: 'Grant to another key.' }],
+    });
   }
 
   /** Also for a revoked key: its runs continue and are still signed. @throws ServiceError not_found. */
