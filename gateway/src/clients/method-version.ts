@@ -30,6 +30,8 @@ export interface StartableVersion {
   /** A failed step may leave cleanup to do. */
   readonly cleansUp: boolean;
   readonly onlyComputes: boolean;
+  /** A question has rules about who answers it, which cannot be applied to sealed answers. */
+  readonly namesAnswerers: boolean;
 }
 
 type Unmet = (inputs: JsonObject) => readonly string[] | Promise<readonly string[]>;
@@ -61,11 +63,11 @@ export async function methodVersion(
 }
 
 function startable(
-  { inputSchema, needs, steps, cleansUp, onlyComputes }: StartFacts,
+  { inputSchema, steps, ...facts }: StartFacts,
   unmet: Unmet,
 ): Pick<MethodVersion, 'startable' | 'steps'> {
   const check = compileCheck(inputSchema);
   const takesFiles = JSON.stringify(inputSchema).includes('"x-type":"file"');
   const checkInputs = (inputs: JsonValue) => check(inputs, TURN_EFFORT);
-  return { startable: { inputSchema, takesFiles, checkInputs, unmet, needs, cleansUp, onlyComputes }, steps };
+  return { startable: { ...facts, inputSchema, takesFiles, checkInputs, unmet }, steps };
 }

@@ -133,7 +133,7 @@ function estimatedBytes(run: RunView): number {
   let characters = run.resultJson.length + (run.error?.message.length ?? 0);
   const { question } = run;
   if (question) {
-    characters += question.prompt.length + question.details.length + question.formJson.length;
+    characters += question.prompt.length + question.details.length + question.formJson.length + question.sealed.length;
     for (const shown of question.show) characters += shown.path.length + shown.valueJson.length;
   }
   for (const [name, value] of Object.entries(run.metadata)) characters += name.length + value.length;

@@ -6,6 +6,7 @@ import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { specialFeatures } from '@methods/method/features';
 import type { JsonSchema } from '@methods/method/json';
+import { namesAnswerers } from '@methods/method/names-answerers';
 import { onlyComputes } from '@methods/method/only-computes';
 import { sourceInterface } from '../views/source-interface.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
@@ -22,6 +23,8 @@ export interface StartFacts {
   readonly cleansUp: boolean;
   /** The method's steps have no effect outside of it. */
   readonly onlyComputes: boolean;
+  /** A question has rules about who answers it. */
+  readonly namesAnswerers: boolean;
 }
 
 /** Of a saved source that is not workflow/1. */
@@ -40,6 +43,7 @@ export function startFacts(method: CompiledMethod): StartFacts {
     hasRequirements: require.some(({ level }) => level === 'error'),
     cleansUp: goesOnAfterFailure(method),
     onlyComputes: onlyComputes(method),
+    namesAnswerers: namesAnswerers(method),
   };
 }
 

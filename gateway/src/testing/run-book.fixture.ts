@@ -170,10 +170,10 @@ const NO_PEOPLE = {
   sealed: new Uint8Array(),
 };
 
-function newRun({ method, versionId, answerBy, metadata }: StartRun): RunView {
+function newRun({ method, versionId, answerBy, metadata, contentId }: StartRun): RunView {
   const answerer = answerBy === Answerer.APPLICATION ? Answerer.APPLICATION : Answerer.TEAM;
   const facts = { runId: newRunId(3), method, versionId, createdAtMs: Date.now() };
-  return queuedRun(facts, { answerBy: answerer, metadata });
+  return queuedRun(facts, { answerBy: answerer, metadata, contentId });
 }
 
 function keyOf({ orgId, idempotencyHash }: { orgId: OrgId; idempotencyHash: Uint8Array }): string {

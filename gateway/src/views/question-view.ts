@@ -2,6 +2,7 @@
 import type { ChannelName } from '@methods/api/question';
 import { type Actor, AnswerChannel, type Question, type Receipt, type Vote } from '@methods/proto/run/v1/run_pb';
 import { jsonString, jsonTime } from './json-text.ts';
+import { sealedJson } from './sealed-view.ts';
 
 const CHANNELS: Record<AnswerChannel, ChannelName> = {
   [AnswerChannel.UNSPECIFIED]: 'unknown',
@@ -17,6 +18,12 @@ const CHANNELS: Record<AnswerChannel, ChannelName> = {
 
 /** JSON texts are passed on unchanged, since parsing them would round large numbers. */
 export function openQuestionJson(asked: Question): string {
+  if (asked.sealed.length > 0) {
+    return (
+      `{"id":${jsonString(asked.id)},"step":${jsonString(asked.step)},"sealed":${sealedJson(asked.sealed)},` +
+      `"asked_at":${jsonTime(asked.askedAtMs)},"deadline_at":${jsonTime(asked.deadlineAtMs)}}`
+    );
+  }
   const show = asked.show.map(({ path, valueJson }) => `{"path":${jsonString(path)},"value":${valueJson || 'null'}}`);
   return (
     `{"id":${jsonString(asked.id)},"step":${jsonString(asked.step)},"prompt":${jsonString(asked.prompt)},` +

@@ -7,6 +7,7 @@ import { atOnce } from '../turns/steps.ts';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
 import { partyView, timeView } from './party-view.ts';
 import { openQuestionJson, receiptJson } from './question-view.ts';
+import { textView } from './sealed-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 const STATUS_NAMES: Record<RunStatus, string> = {
@@ -97,10 +98,15 @@ export function runSummaryJson(run: RunView, nowMs: number): string {
 function headJson(run: RunView, nowMs: number): string {
   return (
     `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
-    `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},"run_data":"account",` +
+    `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},${dataJson(run)},` +
     `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}","metadata":${JSON.stringify(run.metadata)},` +
     `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)}`
   );
+}
+
+/** Its client makes a content id of hex digits, so it needs no escaping. */
+function dataJson({ contentId }: RunView): string {
+  return contentId === '' ? '"run_data":"account"' : `"run_data":"device","content_id":"${contentId}"`;
 }
 
 function timingJson(run: RunView, nowMs: number): string {
@@ -132,6 +138,7 @@ function answersJson({ answers }: RunView): string {
 }
 
 function resultJson(run: RunView): string {
+  if (run.status === RunStatus.SUCCEEDED && run.contentId !== '') return ',"result_at":"worker"';
   return run.status === RunStatus.SUCCEEDED && run.resultJson !== '' ? `,"result":${run.resultJson}` : '';
 }
 
@@ -143,7 +150,7 @@ function errorJson(run: RunView, withMessage: boolean): string {
   return `,"${name}":${JSON.stringify({
     code: error.code,
     ...(error.kind === '' ? {} : { kind: error.kind }),
-    ...(withMessage ? { message: error.message } : {}),
+    ...(withMessage ? textView(error.message, run) : {}),
     ...(error.step === '' ? {} : { step: error.step }),
   })}`;
 }

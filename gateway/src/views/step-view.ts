@@ -2,6 +2,7 @@
 import type { RunView, StepCheck, StepView } from '@methods/proto/run/v1/run_pb';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+import { textView } from './sealed-view.ts';
 
 /** A top-level step as its version declares it. */
 export interface DeclaredStep {
@@ -125,7 +126,7 @@ function recordedJson(step: StepView, run: RunView, nowMs: number): string {
   return (
     `{"name":${jsonString(step.path)},"kind":${jsonString(step.kind)},"status":"${status}","attempt":${step.attempt},` +
     `"timing":{"started_at":${jsonTime(step.startedAtMs)},"finished_at":${jsonTime(step.finishedAtMs)},"running_ms":${jsonSpan(runningMs)},"waiting_ms":${jsonSpan(waitingMs)}},` +
-    `"checks":[${step.checks.map(checkJson).join(',')}]${stepErrorJson(step)}}`
+    `"checks":[${step.checks.map((check) => checkJson(check, run)).join(',')}]${stepErrorJson(step, run)}}`
   );
 }
 
@@ -149,16 +150,16 @@ function statusNow(step: StepView, run: RunView): string {
   return run.status === RunStatus.FAILED && isIn(run.error?.step ?? '', step.path) ? 'failed' : 'cancelled';
 }
 
-function checkJson(check: StepCheck): string {
-  return JSON.stringify({ name: check.name, phase: check.phase, status: check.status, message: check.message });
+function checkJson({ name, phase, status, message }: StepCheck, run: RunView): string {
+  return JSON.stringify({ name, phase, status, ...textView(message, run) });
 }
 
-function stepErrorJson(step: StepView): string {
+function stepErrorJson(step: StepView, run: RunView): string {
   const error = step.error;
   if (!error) return '';
   return `,"error":${JSON.stringify({
     kind: error.kind,
-    message: error.message,
+    ...textView(error.message, run),
     ...(error.status > 0 ? { status: error.status } : {}),
     ...(error.line > 0 ? { line: error.line } : {}),
     ...(error.reason === '' ? {} : { reason: error.reason }),

@@ -1,7 +1,7 @@
 // A question and the receipt of its answer, as the API shows them.
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { type Static, Type } from 'typebox';
-import { AnyJson, Time } from './value.ts';
+import { AnyJson, Sealed, Time } from './value.ts';
 
 export const CHANNEL_NAMES = ['unknown', 'api', 'cli', 'inbox', 'link', 'chat', 'handler', 'mcp', 'timeout'] as const;
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
@@ -67,6 +67,18 @@ export const Question = Type.Object({
     Type.Object({ at: Time, to: Type.Array(Type.String()) }, { description: 'Since then these may answer too.' }),
   ),
 });
+
+/** The question of a run in device mode: only holders of its content key can read the rest. */
+const SealedQuestion = Type.Object({
+  id: Type.String(),
+  step: Type.String(),
+  sealed: Sealed,
+  asked_at: Time,
+  deadline_at: Time,
+});
+
+/** `sealed`: the other fields are absent but for id, step and times. */
+export const AnyQuestion = Type.Unsafe<Question & { readonly sealed?: Sealed }>({ anyOf: [SealedQuestion, Question] });
 
 export type Receipt = Static<typeof Receipt>;
 export const Receipt = Type.Object({

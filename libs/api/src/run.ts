@@ -1,7 +1,7 @@
 // A run as the API shows it, whole and in a list. The gateway describes the API with it, and clients take its type.
 import { type Static, Type } from 'typebox';
-import { Question, Receipt } from './question.ts';
-import { AnyJson, Time } from './value.ts';
+import { AnyQuestion, Receipt } from './question.ts';
+import { AnyJson, Sealed, Time } from './value.ts';
 
 const Ms = Type.Integer({ minimum: 0 });
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
@@ -24,12 +24,14 @@ const Step = Type.Object({
       phase: Type.String(),
       status: Type.Unsafe<string>({ type: 'string', enum: ['passed', 'failed', 'warned'] }),
       message: Type.String(),
+      sealed: Type.Optional(Sealed),
     }),
   ),
   error: Type.Optional(
     Type.Object({
       kind: Type.String(),
       message: Type.String(),
+      sealed: Type.Optional(Sealed),
       status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
       line: Type.Optional(Type.Integer({ description: "Line of the method's source." })),
       reason: Type.Optional(Type.String({ description: 'The reason sent with the HTTP status, if any.' })),
@@ -50,7 +52,8 @@ export const Run = Type.Object(
     status: RunStatus,
     attempts: Type.Integer(),
     max_attempts: Type.Integer(),
-    run_data: Type.Unsafe<string>({ type: 'string', enum: ['account'] }),
+    run_data: Type.Unsafe<string>({ type: 'string', enum: ['account', 'device'] }),
+    content_id: Type.Optional(Type.String({ description: 'Of a run in device mode, as its start named it.' })),
     answer_by: Type.Unsafe<string>({ type: 'string', enum: ['application', 'team'] }),
     metadata: Type.Record(Type.String(), Type.String()),
     timing: Type.Object({
@@ -64,23 +67,33 @@ export const Run = Type.Object(
     }),
     cancel_requested: Type.Optional(Type.Boolean()),
     queued_reason: Type.Optional(
-      Type.Union([Type.Literal('sleeping'), Type.Literal('feature_missing'), Type.Literal('no_worker')], {
+      Type.Unsafe<'sleeping' | 'feature_missing' | 'key_missing' | 'no_worker'>({
+        type: 'string',
+        enum: ['sleeping', 'feature_missing', 'key_missing', 'no_worker'],
         description:
-          'Why a queued run is not claimed: its time has not come, no connected worker has the features it needs, or no worker is connected.',
+          'Why a queued run is not claimed: its time has not come, no connected worker has the features it needs, none has its content key, or no worker is connected.',
       }),
     ),
     not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run continues.' })),
     steps: Type.Array(Step),
-    question: Type.Optional(Question),
+    question: Type.Optional(AnyQuestion),
     answers: Type.Optional(
       Type.Array(Receipt, { description: 'The newest 100 accepted answers, oldest first; absent: there are none.' }),
     ),
     result: Type.Optional(AnyJson),
+    result_at: Type.Optional(
+      Type.Unsafe<'worker'>({
+        type: 'string',
+        enum: ['worker'],
+        description: 'Of a run in device mode that succeeded: the result is on the machine of its worker only.',
+      }),
+    ),
     error: Type.Optional(
       Type.Object({
         code: Type.String(),
         kind: Type.Optional(Type.String()),
         message: Type.String(),
+        sealed: Type.Optional(Sealed),
         step: Type.Optional(Type.String()),
       }),
     ),
@@ -90,6 +103,7 @@ export const Run = Type.Object(
           code: Type.String(),
           kind: Type.Optional(Type.String()),
           message: Type.Optional(Type.String()),
+          sealed: Type.Optional(Sealed),
           step: Type.Optional(Type.String()),
         },
         { description: 'The run has failed with this error, and its cleanup steps are not done yet.' },

@@ -38,6 +38,16 @@ export const catalog = {
     422,
     'The organization keeps content on devices; plain content is refused.',
   ),
+  device_key_required: entry(
+    'FAILED_PRECONDITION',
+    422,
+    'A run in device mode needs a service key, whose content part seals it.',
+  ),
+  device_mode_unsupported: entry(
+    'FAILED_PRECONDITION',
+    422,
+    'The method has rules about who answers, which the service cannot apply to sealed answers.',
+  ),
   rate_limited: { ...entry('RESOURCE_EXHAUSTED', 429, 'Too many requests.'), repeatSafe: true },
   internal: entry('INTERNAL', 500, 'Something failed on our side.'),
   unavailable: { ...entry('UNAVAILABLE', 503, 'A part of the service is down for a moment.'), repeatSafe: true },

@@ -2,6 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import { WEIGHT_PER_MIB_MAX } from '../../json/json-weight.ts';
 import type { RecordThreads } from '../../local-runs/record-threads.ts';
 import { callerOf } from '../../plugins/caller.ts';
@@ -20,10 +21,11 @@ const INSPECTION_BYTES_MAX = RECORD_BYTES_MAX - 1024;
 const WEIGHT_MAX = (WEIGHT_PER_MIB_MAX * RECORD_BYTES_MAX) / BODY_BYTES_MAX;
 
 export interface CliRunParts extends Pick<MethodRouteParts, 'registryCalls'> {
+  readonly settings: OrganizationSettings;
   readonly recordThreads: Pick<RecordThreads, 'read'>;
 }
 
-export function addCliRuns(cli: FastifyInstance, { registryCalls, recordThreads }: CliRunParts): void {
+export function addCliRuns(cli: FastifyInstance, { registryCalls, recordThreads, settings }: CliRunParts): void {
   const schema = {
     operationId: 'cliPutRun',
     summary: 'Upload the record of a local run',
@@ -50,6 +52,7 @@ export function addCliRuns(cli: FastifyInstance, { registryCalls, recordThreads 
         throw tooLarge('/inspection', 'inspection_bytes', `An inspection has at most ${INSPECTION_BYTES_MAX} bytes.`);
       }
       const { orgId } = callerOf(request);
+      if ((await settings.of(orgId)).contentOnDevices) throw new ServiceError('device_mode_required');
       const { record } = await registryCalls.runRecords.putRunRecord({
         ...{ orgId, runId, methodId, versionId, sequence, inspectionJson },
         doer: doerOf(request),

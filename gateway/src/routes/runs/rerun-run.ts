@@ -114,6 +114,9 @@ async function startLike(
   { key, keyId, starter, fromStep }: AskedRerun,
 ): Promise<StartRun> {
   const [first, settings] = await Promise.all([parts.scheduler.startOf(address), parts.settings.of(address.orgId)]);
+  if (first.contentId !== '') {
+    throw new ServiceError('device_mode_required', 'Only a program with its content key runs it again.');
+  }
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (first.webhookUrl !== '') {
     if (keyId === '') throw new ServiceError('forbidden', NEEDS_KEY);

@@ -47,7 +47,10 @@ export const StartRunBody = Type.Object(
   {
     method: Type.String({ description: 'A method id, wf_… or bare.' }),
     inputs: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Checked against the version; default {}.' }),
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description: 'Checked against the version; default {}. With device: {"$sealed": …}.',
+      }),
     ),
     version: Type.Optional(Type.String({ description: '"published" (default) or a version id, ver_…' })),
     idempotency_key: Type.Optional(
@@ -60,10 +63,17 @@ export const StartRunBody = Type.Object(
       }),
     ),
     run_data: Type.Optional(
-      Type.Unsafe<'account'>({
+      Type.Unsafe<'account' | 'device'>({
         type: 'string',
-        enum: ['account'],
-        description: 'Where inputs and results are kept: account, the default, with the organization’s account here.',
+        enum: ['account', 'device'],
+        description:
+          'Where inputs and results are kept: account, the default, with the organization’s account here; device, only sealed here. Device needs content_id, sealed inputs, and a service key.',
+      }),
+    ),
+    content_id: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{32}$',
+        description: 'With device: 16 random bytes in hex, made by the client. Unique in the organization.',
       }),
     ),
     answer_by: Type.Optional(

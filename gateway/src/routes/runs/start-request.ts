@@ -3,7 +3,8 @@
 import { hash as hashOf, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId, type MethodId } from '@methods/base/ids';
-import type { ServiceError } from '@methods/errors/service-error';
+import { sealedShape } from '@methods/content/sealed-shape';
+import { ServiceError } from '@methods/errors/service-error';
 import type { JsonValue } from '@methods/method/json';
 import type { Static } from 'typebox';
 import { tooLarge } from '../../plugins/error-reply.ts';
@@ -18,11 +19,16 @@ export interface AskedStart {
   readonly webhookUrl: string | null;
   readonly answerBy: 'application' | 'team';
   readonly metadata: Readonly<Record<string, string>>;
-  /** Null for a start without a key. */
+  /** Null for a start without a key. One in device mode has its content id as the key. */
   readonly key: { readonly hash: Buffer; readonly digest: Buffer } | null;
+  /** Null: not in device mode. */
+  readonly device: { readonly contentId: string } | null;
 }
 
-/** An omitted field and its default are the same request. */
+/**
+ * An omitted field and its default are the same request.
+ * @throws ServiceError for a start in device mode that is not sealed
+ */
 export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
   const webhookUrl = body.webhook_url ?? null;
   const asked = {
@@ -33,20 +39,46 @@ export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
     answerBy: body.answer_by ?? (webhookUrl === null ? 'team' : 'application'),
     metadata: body.metadata ?? {},
   };
-  if (body.idempotency_key === undefined) return { ...asked, key: null };
-  const hash = hashOf('sha256', body.idempotency_key, 'buffer');
-  return { ...asked, key: { hash, digest: digestOf(asked) } };
+  const sealed = sealedStart(body);
+  const key = body.idempotency_key ?? (sealed && `content ${sealed.contentId}`);
+  if (key === null) return { ...asked, key, device: null };
+  const hash = hashOf('sha256', key, 'buffer');
+  return { ...asked, key: { hash, digest: digestOf(asked, sealed) }, device: sealed };
 }
 
-function digestOf(asked: Omit<AskedStart, 'key'>): Buffer {
+/** A repeat seals the same inputs again: it is recognized by the keyed digest of the envelope. */
+function digestOf(asked: Omit<AskedStart, 'key' | 'device'>, sealed: SealedStart | null): Buffer {
   return canonicalDigest({
     method: asked.methodId,
     version: asked.version,
-    inputs: asked.inputs,
+    ...(sealed === null ? { inputs: asked.inputs } : { sealed_inputs: sealed.digest }),
     webhook_url: asked.webhookUrl,
     answer_by: asked.answerBy,
     metadata: asked.metadata,
   });
+}
+
+interface SealedStart {
+  readonly contentId: string;
+  /** Of the plain inputs, keyed by the client. */
+  readonly digest: string;
+}
+
+function sealedStart({ run_data, content_id: contentId, inputs }: Static<typeof StartRunBody>): SealedStart | null {
+  if (run_data !== 'device') {
+    if (contentId === undefined) return null;
+    throw refused('content_id', 'content_id is for runs in device mode.');
+  }
+  if (contentId === undefined) throw refused('content_id', 'A run in device mode has a content_id.');
+  const shape = sealedShape(inputs, 'inputs', INPUTS_BYTES_MAX);
+  if (shape !== null) return { contentId, digest: shape.digest };
+  const message = 'The inputs are not an envelope of a run in device mode.';
+  const findings = [{ path: '/inputs', code: 'sealed_value_damaged', message }];
+  throw new ServiceError('invalid_inputs', message, { findings });
+}
+
+function refused(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
 }
 
 const HASH_BYTES = 32;
@@ -68,13 +100,21 @@ export function internalStartHash(): Buffer {
  * Measures a run's inputs including the method's defaults, since they are sent, stored and granted in this form.
  */
 export const INPUTS_BYTES_MAX = 256 * 1024;
+/** Sealed inputs are base64; the rest is for the envelope. */
+const SEALED_INPUTS_CHARACTERS_MAX = (INPUTS_BYTES_MAX * 4) / 3 + 1_024;
 
 /**
  * Called before any other work, even a digest. Inputs are no larger than the body around them, so most are never
  * measured. @throws ServiceError too_large
  */
-export function checkInputsSize(inputs: unknown, bodyBytes: number): void {
-  if (bodyBytes > INPUTS_BYTES_MAX && inputs !== undefined) checkedInputsJson(JSON.stringify(inputs));
+export function checkInputsSize(
+  { inputs, run_data }: Pick<Static<typeof StartRunBody>, 'inputs' | 'run_data'>,
+  bodyBytes: number,
+): void {
+  if (bodyBytes <= INPUTS_BYTES_MAX || inputs === undefined) return;
+  const json = JSON.stringify(inputs);
+  if (run_data !== 'device') checkedInputsJson(json);
+  else if (json.length > SEALED_INPUTS_CHARACTERS_MAX) throw inputsTooLarge();
 }
 
 /** @throws ServiceError too_large */

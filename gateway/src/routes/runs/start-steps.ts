@@ -82,9 +82,10 @@ export function* startSteps(
 ): Steps<AcceptedStart> {
   const { scheduler } = parts;
   const { orgId, requestId, wait, caller, keyId } = context;
-  checkInputsSize(body.inputs, bodyBytes);
+  checkInputsSize(body, bodyBytes);
   if (bodyBytes > LARGE_BODY_BYTES) yield;
   const asked = askedStart(body);
+  if (asked.device !== null && keyId === '') throw new ServiceError('device_key_required');
   if (asked.webhookUrl !== null && keyId === '') {
     throw new ServiceError('forbidden', 'A webhook needs a service key.');
   }
@@ -120,7 +121,7 @@ function* startMessage(
   { orgId, owner, keyId, starter, longWork, isInBatch = false }: StartContext,
 ): Steps<StartRun> {
   const [version, settings] = yield* versionAndSettings(parts, orgId, asked);
-  if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
+  if (settings.contentOnDevices && asked.device === null) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
   if (asked.webhookUrl !== null) {
     const check = checkWebhookUrl(asked.webhookUrl, parts.webhooks);
@@ -131,6 +132,41 @@ function* startMessage(
   }
   const { startable } = version;
   yield;
+  const { device } = asked;
+  if (device !== null && startable.namesAnswerers) throw new ServiceError('device_mode_unsupported');
+  const { inputsJson, files } =
+    device === null
+      ? yield* plainInputs(parts, asked, startable, bodyBytes, { orgId, owner, longWork })
+      : { inputsJson: JSON.stringify(asked.inputs), files: null };
+  return {
+    $typeName: 'methods.scheduler.v1.StartRun',
+    orgId,
+    method: `wf_${asked.methodId}`,
+    versionId: version.versionId,
+    inputsJson,
+    idempotencyHash: asked.key?.hash ?? internalStartHash(),
+    requestDigest: asked.key?.digest ?? NO_DIGEST,
+    webhookUrl: asked.webhookUrl ?? '',
+    keyId,
+    answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
+    metadata: asked.metadata,
+    needs: [...startable.needs],
+    ...(files !== null && { files }),
+    cleansUp: startable.cleansUp,
+    onlyComputes: startable.onlyComputes && !isInBatch,
+    contentId: device?.contentId ?? '',
+    starter,
+  };
+}
+
+/** The inputs with their defaults, and the files that they name. @throws ServiceError if they do not fit */
+function* plainInputs(
+  parts: RunRouteParts,
+  asked: AskedStart,
+  startable: StartableVersion,
+  bodyBytes: number,
+  { orgId, owner, longWork }: Pick<StartContext, 'orgId' | 'owner' | 'longWork'>,
+): Steps<{ readonly inputsJson: string; readonly files: NonNullable<StartRun['files']> | null }> {
   const check = () => checkedInputs(parts.valueThreads, { orgId, asked, startable });
   // Large inputs may take as long to check as to parse.
   const inTurn = longWork !== null && bodyBytes > LARGE_BODY_BYTES;
@@ -148,31 +184,11 @@ function* startMessage(
     const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
     throw new ServiceError('invalid_inputs', undefined, { findings });
   }
+  if (files === null) return { inputsJson, files };
+  const fileIds = [...files.fileIds];
   return {
-    $typeName: 'methods.scheduler.v1.StartRun',
-    orgId,
-    method: `wf_${asked.methodId}`,
-    versionId: version.versionId,
     inputsJson,
-    idempotencyHash: asked.key?.hash ?? internalStartHash(),
-    requestDigest: asked.key?.digest ?? NO_DIGEST,
-    webhookUrl: asked.webhookUrl ?? '',
-    keyId,
-    answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
-    metadata: asked.metadata,
-    needs: [...startable.needs],
-    ...(files !== null && {
-      files: {
-        $typeName: 'methods.scheduler.v1.NamedFiles',
-        owner: owner.owner,
-        fileIds: [...files.fileIds],
-        runId: '',
-      },
-    }),
-    cleansUp: startable.cleansUp,
-    onlyComputes: startable.onlyComputes && !isInBatch,
-    contentId: '',
-    starter,
+    files: { $typeName: 'methods.scheduler.v1.NamedFiles', owner: owner.owner, fileIds, runId: '' },
   };
 }
 

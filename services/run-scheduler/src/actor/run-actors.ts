@@ -27,7 +27,7 @@ export type Replay =
 export type StartOutcome =
   | { readonly kind: 'started'; readonly run: Run }
   | Replay
-  | { readonly kind: 'failed'; readonly code: 'wrong_shard' | 'unavailable' | 'invalid_request' };
+  | { readonly kind: 'failed'; readonly code: 'wrong_shard' | 'unavailable' | 'invalid_request' | 'content_id_taken' };
 
 export interface StartOptions {
   readonly kept?: KeptBeginning | undefined;
@@ -171,6 +171,10 @@ export class RunActors implements ActorHost {
     for (let look = 0; look < 2; look++) {
       const replay = await this.byKey(facts).catch(() => null);
       if (replay !== null) return replay;
+    }
+    const { orgId, contentId } = facts;
+    if (contentId !== null && (await this.options.store.hasContent(orgId, contentId).catch(() => false))) {
+      return { kind: 'failed', code: 'content_id_taken' };
     }
     return { kind: 'failed', code: 'unavailable' };
   }

@@ -26,7 +26,7 @@ interface WaitingWorker {
   readonly session: string;
   /** Empty: the worker serves no queue. */
   readonly orgId: OrgId | '';
-  readonly queues: ReadonlySet<ServedQueue>;
+  readonly queues: Set<ServedQueue>;
   readonly features: readonly string[];
   free: number;
 }
@@ -100,8 +100,21 @@ export class ClaimWaiters {
     const worker = this.workers.get(session);
     if (worker === undefined) return;
     this.workers.delete(session);
+    this.leave(worker, worker.queues);
+  }
+
+  /** Offers no more places of the worker to these queues. */
+  leaveQueues(session: string, isLeft: (key: QueueKey) => boolean): void {
+    const worker = this.workers.get(session);
+    if (worker === undefined) return;
+    const left = [...worker.queues].filter(({ key }) => isLeft(key));
+    for (const queue of left) worker.queues.delete(queue);
+    this.leave(worker, left);
+  }
+
+  private leave({ session }: WaitingWorker, queues: Iterable<ServedQueue>): void {
     const nowMs = this.options.clock.monotonicMs();
-    for (const queue of worker.queues) {
+    for (const queue of queues) {
       queue.sessions.delete(session);
       if (queue.sessions.size === 0) this.abandoned.set(queue, nowMs);
     }

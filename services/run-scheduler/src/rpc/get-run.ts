@@ -29,5 +29,6 @@ export async function getStart(actors: RunActors, request: GetStart): Promise<Me
     metadata: facts.metadata,
     needs: facts.needs === '' ? [] : facts.needs.split(','),
     cleansUp: facts.cleansUp,
+    contentId: facts.contentId ?? '',
   };
 }

@@ -71,9 +71,10 @@ export class RegistryClient implements Stoppable {
   }
 
   private async resolve(authSha256: Uint8Array): Promise<KeyOwner> {
-    const { key } = await this.calls.resolveServiceKey({ authSha256 }, { timeoutMs: RESOLVE_MS });
+    const found = await this.calls.resolveServiceKey({ authSha256 }, { timeoutMs: RESOLVE_MS });
+    const { key, contentGrants } = found;
     if (key === undefined) throw new ServiceError('unauthorized');
-    return { orgId: key.orgId, keyId: key.keyId };
+    return { orgId: key.orgId, keyId: key.keyId, ...(contentGrants.length > 0 && { contentGrants }) };
   }
 
   private async findMethods(orgId: OrgId, methods: readonly ProductionId[]): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 // start: creates a run on a shard of this node, claimed at once if a worker waits here and no older run does.
 import { newRunId, type RunId } from '@methods/base/ids';
+import { sealedTextShape } from '@methods/content/sealed-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -59,6 +60,9 @@ export class StartRuns {
     if (outcome.kind === 'started') this.options.unfinished.started(facts.orgId);
     if (outcome.kind !== 'failed') return { run: outcome.run, replayed: outcome.kind === 'replayed' };
     if (outcome.code === 'idempotency_conflict') throw conflict();
+    if (outcome.code === 'content_id_taken') {
+      throw new ServiceError('idempotency_conflict', 'This content_id was used for another run.');
+    }
     if (outcome.code === 'invalid_request') {
       throw new ServiceError('invalid_request', 'The request holds a value that cannot be stored.');
     }
@@ -116,8 +120,20 @@ export class StartRuns {
       maxAttempts: this.options.maxAttempts,
       needs: [...request.needs].sort().join(','),
       cleansUp: request.cleansUp,
+      contentId: request.contentId === '' ? null : request.contentId,
+      sealedBy: request.contentId === '' ? null : sealedBy(request),
     };
   }
+}
+
+const INPUTS_BYTES_MAX = 256 * 1024;
+
+/** @throws ServiceError for inputs that no worker could open */
+function sealedBy({ inputsJson, keyId }: StartRun): string {
+  const shape = sealedTextShape(inputsJson, 'inputs', INPUTS_BYTES_MAX);
+  if (shape === null) throw new ServiceError('invalid_inputs', 'The inputs are not an envelope.');
+  if (keyId === '') throw new ServiceError('device_key_required');
+  return shape.fingerprint;
 }
 
 /** The id already identifies a key. */

@@ -75,7 +75,8 @@ test('arbitrary bytes on a worker’s stream end at most that stream', { timeout
     },
     heartbeat: (_session, runs) => assert.ok(runs.length <= 30_100),
   };
-  const owner = { orgId: 'org_a' as const, keyId: 'key_a' as const, check: async () => {} };
+  const key = { orgId: 'org_a' as const, keyId: 'key_a' as const };
+  const owner = { ...key, check: async () => {}, askAgain: async () => key };
   let streams = 0;
   const handlers = {
     work: serveFrames<WorkerItem, SchedulerItem>((connection) => {

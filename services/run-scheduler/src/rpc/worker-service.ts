@@ -92,7 +92,8 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
     work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
       const owner = await ownerOf(connection.metadata);
       const check = () => ownerOf(connection.metadata);
-      const session = new WorkerSession(connection, { ...owner, check }, sessions);
+      const askAgain = () => keys.askAgain(String(connection.metadata.get('authorization')[0] ?? ''));
+      const session = new WorkerSession(connection, { ...owner, check, askAgain }, sessions);
       sessions.connected(session);
       return {
         onItems: (items) => session.received(items),

@@ -27,6 +27,8 @@ export const facts: RunFacts = {
   maxAttempts: 3,
   needs: '',
   cleansUp: false,
+  contentId: null,
+  sealedBy: null,
 };
 
 const lastAnswer: AcceptedAnswer = {

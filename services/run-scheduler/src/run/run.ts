@@ -32,6 +32,10 @@ export interface RunFacts {
   readonly needs: string;
   /** The version has steps that run after a failure, or steps whose failure does not end the run. */
   readonly cleansUp: boolean;
+  /** 32 hex digits chosen by the client of a run in device mode, which seals its content; null: not in device mode. */
+  readonly contentId: string | null;
+  /** The fingerprint of the content key that sealed its inputs, in hex; null with `contentId`. */
+  readonly sealedBy: string | null;
 }
 
 interface RunBase {
@@ -174,6 +178,10 @@ export interface AcceptedAnswer {
   readonly asked?: { readonly seq: number; readonly atMs: number };
   /** May be absent for the same reason as `asked`. */
   readonly answeredAtMs?: number;
+  /** In device mode: the question's deadline; absent: it had none. */
+  readonly deadlineAtMs?: number;
+  /** In device mode: the deadline passed, and the worker takes the answer from the source. `answerJson` is empty. */
+  readonly timedOut?: true;
 }
 
 export interface RunError {

@@ -50,11 +50,12 @@ export function commitStatement(batch: readonly RunChange[], groups: GroupChange
   };
   const parts = [held(bind, batch)];
   if (rows.starts.length > 0) {
+    // Conflicts: the key of a start is taken, or its content id.
     const columns = rows.starts.some(isAdvanced) ? advancedStartColumns : startColumns;
     parts.push(`starts as (
       insert into scheduler.runs (${names(columns)}) select ${expressions(columns)} from ${bind(columns, rows.starts)}
       where ${isHeld}
-      on conflict (org_id, idempotency_hash) do nothing returning run_id)`);
+      on conflict do nothing returning run_id)`);
   }
   if (rows.updates.length > 0) {
     parts.push(`updates as (

@@ -101,6 +101,14 @@ export class PostgresRunStore implements RunStore {
     return byKey;
   }
 
+  async hasContent(orgId: OrgId, contentId: string): Promise<boolean> {
+    const rows = await this.read(`select from scheduler.runs where org_id = $1 and content_id = $2`, [
+      orgId,
+      contentId,
+    ]);
+    return rows.length > 0;
+  }
+
   async keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]> {
     const rows = await this.read<{ path: string; status: string; out_json: string | null; out_withheld: boolean }>(
       `select path, status, out_json, out_withheld from scheduler.steps where run_id = $1 and org_id = $2 order by seq`,

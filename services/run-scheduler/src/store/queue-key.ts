@@ -1,29 +1,59 @@
 // Names the queue of a run: one for each organization, method and set of features that only some workers have. So a run
 // that no connected worker can execute never blocks one that some worker can.
-import type { OrgId, ProductionId } from '@methods/base/ids';
+import type { KeyId, OrgId, ProductionId } from '@methods/base/ids';
 import { specialFeatures } from '@methods/method/features';
 import type { RunFacts } from '../run/run.ts';
 
 export interface QueueKey {
   readonly orgId: OrgId;
-  /** The production id, with the features needed: `wf_1`, or `wf_1+python,shell`. */
+  /**
+   * The production id, with the features needed, and the content key of a run in device mode: `wf_1`,
+   * `wf_1+python,shell`, or `wf_1+python@key_1.<fingerprint>`.
+   */
   readonly method: ProductionId;
 }
 
-export function queueOf({ orgId, method, needs }: Pick<RunFacts, 'orgId' | 'method' | 'needs'>): QueueKey {
-  return { orgId, method: needs === '' ? method : `${method}+${needs}` };
+/** A content key that a worker has: the service key that it is a part of, and its fingerprint in hex. */
+export interface DeviceKey {
+  readonly keyId: KeyId;
+  readonly fingerprint: string;
+}
+
+type QueuedFacts = Pick<RunFacts, 'orgId' | 'method' | 'needs' | 'keyId' | 'sealedBy'>;
+
+export function queueOf({ orgId, method, needs, keyId, sealedBy }: QueuedFacts): QueueKey {
+  const device = sealedBy === null || keyId === '' ? null : { keyId, fingerprint: sealedBy };
+  return queueFor(orgId, method, needs, device);
 }
 
 /**
- * Returns the queues that a worker can serve: for each of its methods every subset of its special features, at most 32.
+ * With the fingerprint, a run that was sealed with a wrong content part neither reaches nor blocks a worker that could
+ * not open it.
  */
-export function queuesServed(orgId: OrgId, methods: Iterable<ProductionId>, features: readonly string[]): QueueKey[] {
+export function queueFor(orgId: OrgId, method: ProductionId, needs: string, device: DeviceKey | null): QueueKey {
+  const withNeeds: ProductionId = needs === '' ? method : `${method}+${needs}`;
+  return { orgId, method: device === null ? withNeeds : `${withNeeds}@${device.keyId}.${device.fingerprint}` };
+}
+
+interface Serving {
+  readonly methods: readonly ProductionId[];
+  readonly features: readonly string[];
+  readonly deviceKeys: readonly DeviceKey[];
+}
+
+/**
+ * Returns the queues that a worker can serve: for each of its methods every subset of its special features, at most 32,
+ * for runs that the service can read and again for each of its content keys.
+ */
+export function queuesServed(orgId: OrgId, { methods, features, deviceKeys }: Serving): QueueKey[] {
   let sets: string[][] = [[]];
   for (const feature of specialFeatures(features)) sets = sets.concat(sets.map((set) => [...set, feature]));
-  return [...methods].flatMap((method) => sets.map((set) => queueOf({ orgId, method, needs: set.join(',') })));
+  return methods.flatMap((method) =>
+    [null, ...deviceKeys].flatMap((key) => sets.map((set) => queueFor(orgId, method, set.join(','), key))),
+  );
 }
 
 /** Returns the number of these queues. */
-export function countServed(methods: number, features: readonly string[]): number {
-  return methods * 2 ** specialFeatures(features).length;
+export function countServed({ methods, features, deviceKeys }: Serving): number {
+  return methods.length * 2 ** specialFeatures(features).length * (1 + deviceKeys.length);
 }

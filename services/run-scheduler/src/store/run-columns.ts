@@ -92,6 +92,8 @@ export const runColumns = {
   max_attempts: fact('maxAttempts', 'smallint', LISTED),
   needs: fact('needs', 'text', UNLISTED),
   cleans_up: fact('cleansUp', 'boolean', UNLISTED),
+  content_id: fact('contentId', 'text', LISTED),
+  sealed_by: fact('sealedBy', 'text', UNLISTED),
   status: state<Run['status']>()('text', LISTED, (run) => run.status),
   state_since_ms: state<number>()('bigint', LISTED, (run) => ms(run.stateSinceMs)),
   started_at_ms: state<number | null>()('bigint', LISTED, ({ startedAtMs }) => startedAtMs && ms(startedAtMs)),

@@ -110,6 +110,8 @@ export interface RunStore {
   places(runIds: readonly RunId[]): Promise<Map<RunId, RunPlace>>;
   /** Returns the run that a key belongs to, by `<org id>/<hex of the hash>`. */
   loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
+  /** Reports whether a run of the organization has this content id. */
+  hasContent(orgId: OrgId, contentId: string): Promise<boolean>;
   /** Returns finished steps with their outs, in order, for a run that continues. */
   keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]>;
   /** Returns the same for many runs, by run id. Runs too large for one statement are missing. */

@@ -182,6 +182,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   const answered = Array.from({ length: 100 }, (_, i) => runIdOf((firstAnswered + i) % SHARDS, firstAnswered + i));
   for (const run of (await store.load(answered)).values()) assert.equal(run.answers.length, 2);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
+  await store.hasContent(LARGE_ORG, '0'.repeat(32));
   await store.keptSteps(LARGE_ORG, ids[0] ?? 'run_none');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
   await store.stepsForPeople(LARGE_ORG, ids[0] ?? 'run_none');

@@ -62,7 +62,7 @@ export function isViewAtRest({ status }: RunViewMessage): boolean {
 /** What a start sets and both a whole run and a run in a list show. */
 type ShownFacts = Pick<
   RunFacts,
-  'runId' | 'method' | 'versionId' | 'maxAttempts' | 'answerBy' | 'metadata' | 'createdAtMs'
+  'runId' | 'method' | 'versionId' | 'maxAttempts' | 'answerBy' | 'metadata' | 'createdAtMs' | 'contentId'
 >;
 
 interface ShownState extends Pick<Run, 'status' | 'revision' | 'attempts' | 'startedAtMs' | 'stateSinceMs' | 'spans'> {
@@ -93,6 +93,7 @@ export function shownView(facts: ShownFacts, run: ShownState) {
     maxAttempts: facts.maxAttempts,
     answerBy: answererNumber(facts.answerBy),
     metadata: facts.metadata,
+    contentId: facts.contentId ?? '',
     timing: {
       createdAtMs: facts.createdAtMs,
       startedAtMs: run.startedAtMs ?? 0,

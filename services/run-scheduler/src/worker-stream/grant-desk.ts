@@ -5,9 +5,9 @@ import { faultPoint } from '@methods/base/fault-point';
 import type { OrgId, RunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { Logger } from '@methods/logging/logger';
-import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
+import type { AnswerSchema, GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Effect } from '../run/decision.ts';
-import type { Run, RunningRun, StepSummary } from '../run/run.ts';
+import type { AcceptedAnswer, Run, RunningRun, StepSummary } from '../run/run.ts';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
 import { stepStatusNumber } from '../wire/run-message.ts';
 import type { LeaseTable } from './lease-table.ts';
@@ -139,11 +139,12 @@ export class GrantDesk {
         token: run.token,
         inputsJson: facts.inputsJson,
         finishedSteps: finishedSteps(steps, run.steps, bytesLeft),
-        ...(run.answer === null ? {} : { answer: { ...run.answer } }),
+        ...(run.answer === null ? {} : { answer: answerMessage(run.answer) }),
         folderId: run.folderId ?? '',
         startedAtMs: run.startedAtMs ?? 0,
         runningMs: run.spans.runningMs,
         ...(run.ending === null ? {} : { ending: run.ending.error }),
+        ...(facts.contentId === null ? {} : { contentId: facts.contentId, deviceKeyId: facts.keyId }),
         orgId: facts.orgId,
         epoch: this.options.epochOf(facts.shard) ?? 0,
       },
@@ -154,6 +155,11 @@ export class GrantDesk {
   private undeliverable(run: RunningRun): void {
     this.options.returnGrant(run.facts.runId, run.token);
   }
+}
+
+function answerMessage(answer: AcceptedAnswer): MessageInitShape<typeof AnswerSchema> {
+  const { questionId, step, answerJson, deadlineAtMs, timedOut = false } = answer;
+  return { questionId, step, answerJson, deadlineAtMs: deadlineAtMs ?? 0, timedOut };
 }
 
 /**

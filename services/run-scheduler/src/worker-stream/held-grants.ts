@@ -9,6 +9,8 @@ export interface HeldGrant {
   readonly shard: number;
   readonly token: string;
   readonly orgId: OrgId;
+  /** Of a run in device mode; absent: it is not, or its worker brought the run. */
+  readonly deviceKeyId?: string;
   session: string;
   heardAtMs: number;
   accepted: boolean;

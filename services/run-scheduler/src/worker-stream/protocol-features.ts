@@ -3,8 +3,8 @@
 /** The worker claims failed runs for their cleanup steps. */
 export const CLEANUP_FEATURE = 'cleanup';
 
-/** `last_record`: the last step's record may be inside the report that follows it. */
-export const NODE_FEATURES: readonly string[] = ['last_record'];
+/** `last_record`: the last step's record may be inside the report that follows it. `device`: runs in device mode. */
+export const NODE_FEATURES: readonly string[] = ['last_record', 'device'];
 
 /** A hello may name any number of features; offers carry only these. */
 export function protocolFeatures(features: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
-// Decides whether a worker may serve what its hello names: by the pace of its key, the methods that its organization
-// has, and the organization's share of what this node keeps for workers. A refusal gives the reason and names the
+// Decides whether a worker may serve what its hello names: by the pace of its key, its content keys, the methods
+// that its organization has, and the organization's share of what this node keeps for workers. A refusal gives the reason and names the
 // method.
 import type { OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
@@ -11,6 +11,8 @@ import type { HelloPace, PacedHello } from './hello-pace.ts';
 export interface ArrivingWorker extends PacedHello {
   /** Created when needed: there may be 16,000. */
   readonly queues: () => readonly QueueKey[];
+  /** Returns null if the worker has the content keys that it names. Rejects with `forbidden`. */
+  readonly checkKeys: () => Promise<void> | null;
 }
 
 /** Releases what the worker took. */
@@ -37,7 +39,12 @@ export class WorkerAdmission {
   /** Returns synchronously if there is nothing to wait for. @throws ServiceError, also as a rejection. */
   admit(worker: ArrivingWorker): Leave | Promise<Leave> {
     const paced = this.options.pace.admit(worker);
-    return paced === null ? this.check(worker) : paced.then(() => this.check(worker));
+    return paced === null ? this.checkKeys(worker) : paced.then(() => this.checkKeys(worker));
+  }
+
+  private checkKeys(worker: ArrivingWorker): Leave | Promise<Leave> {
+    const checked = worker.checkKeys();
+    return checked === null ? this.check(worker) : checked.then(() => this.check(worker));
   }
 
   private check(worker: ArrivingWorker): Leave | Promise<Leave> {

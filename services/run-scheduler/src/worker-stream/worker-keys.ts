@@ -8,6 +8,8 @@ import { LRUCache } from 'lru-cache';
 export interface KeyOwner {
   readonly orgId: OrgId;
   readonly keyId: KeyId;
+  /** The content parts of other keys, wrapped for this one; absent: none. */
+  readonly contentGrants?: readonly { readonly fromKeyId: string; readonly wrapped: Uint8Array }[];
 }
 
 interface Known extends KeyOwner {
@@ -43,10 +45,7 @@ export class WorkerKeys {
 
   /** Returns the owner of a key from a value of the metadata `authorization`. */
   async ownerOf(authorization: string): Promise<KeyOwner> {
-    const key = authorization.startsWith('Bearer ') ? parseBearerKey(authorization.slice(7)) : null;
-    if (key === null) throw new ServiceError('unauthorized');
-    const hash = authSha256(key.authPart);
-    const name = hash.toString('hex');
+    const { hash, name } = hashOf(authorization);
     const nowMs = this.options.nowMs();
     const known = this.known.get(name);
     if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known;
@@ -59,6 +58,12 @@ export class WorkerKeys {
     });
     this.lookups.set(name, lookup);
     return lookup;
+  }
+
+  /** Returns the owner as the registry knows it now. Rejects with `unavailable` without the registry. */
+  async askAgain(authorization: string): Promise<KeyOwner> {
+    const { hash, name } = hashOf(authorization);
+    return this.lookUp(name, hash, undefined);
   }
 
   private async lookUp(name: string, hash: Uint8Array, known: Known | undefined): Promise<KeyOwner> {
@@ -84,4 +89,11 @@ export class WorkerKeys {
     this.lookups.clear();
     for (const [name, owner] of [...this.known]) if (owner.keyId === keyId) this.known.delete(name);
   }
+}
+
+function hashOf(authorization: string): { readonly hash: Buffer; readonly name: string } {
+  const key = authorization.startsWith('Bearer ') ? parseBearerKey(authorization.slice(7)) : null;
+  if (key === null) throw new ServiceError('unauthorized');
+  const hash = authSha256(key.authPart);
+  return { hash, name: hash.toString('hex') };
 }

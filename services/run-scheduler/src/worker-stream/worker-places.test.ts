@@ -9,7 +9,7 @@ function admission() {
     methods: { unknown: () => null },
     waiters: { hasRoomFor: () => true },
   } as unknown as ConstructorParameters<typeof WorkerAdmission>[0]);
-  const worker = { keyId: 'key_a' as const, methods: [], queues: () => [], isGone: () => false };
+  const worker = { keyId: 'key_a' as const, methods: [], isGone: () => false, queues: () => [], checkKeys: () => null };
   return (orgId: OrgId, queueCount = 1) => all.admit({ ...worker, orgId, queueCount }) as () => void;
 }
 

@@ -1,12 +1,14 @@
 // One connected worker: passes its items to the owners of its runs, and the owners' grants and cancels to it.
 
-import type { KeyId, OrgId, ProductionId, RunId } from '@methods/base/ids';
+import type { OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import { countServed, type QueueKey, queuesServed } from '../store/queue-key.ts';
+import { deviceKeysOf, missingKeys } from './device-keys.ts';
 import type { ArrivingWorker, Leave } from './worker-admission.ts';
 import type { WorkerDescription } from './worker-description.ts';
+import type { KeyOwner } from './worker-keys.ts';
 import { isReport, type ReportItem, type ReportOutcome } from './worker-reports.ts';
 
 export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
@@ -19,18 +21,20 @@ export interface WorkerHello {
   readonly features: readonly string[];
   readonly sdk: string;
   readonly held: readonly { readonly runId: RunId; readonly token: string }[];
+  readonly deviceKeyIds: readonly string[];
+  readonly deviceKeyFingerprints: readonly Uint8Array[];
 }
 
 /** The owner of the key that opened the stream. */
-export interface WorkerOwner {
-  readonly orgId: OrgId;
-  readonly keyId: KeyId;
+export interface WorkerOwner extends KeyOwner {
   /** Rejects with `unauthorized` once the key is revoked. */
   readonly check: () => Promise<unknown>;
+  /** Asks the registry, since a content grant may be a moment old. */
+  readonly askAgain: () => Promise<KeyOwner>;
 }
 
 /** The contents of a hello. */
-export type ArrivingQueues = Pick<ArrivingWorker, 'methods' | 'queueCount' | 'queues'>;
+export type ArrivingQueues = Pick<ArrivingWorker, 'methods' | 'queueCount' | 'queues' | 'checkKeys'>;
 
 /** The parts of its node that the session uses. */
 export interface WorkerSessionHost {
@@ -136,11 +140,15 @@ export class WorkerSession {
     if (slots < 1 || slots > SLOTS_MAX) return this.refuse('A worker has 1 to 10000 places.');
     this.slots = slots;
     this.checkHeld(held);
-    const queueCount = countServed(methods.length, hello.features);
+    const deviceKeys = deviceKeysOf(hello);
+    if (deviceKeys === null) return this.refuse('A worker names up to 21 content keys, each with its fingerprint.');
+    const serving = { methods, features: hello.features, deviceKeys };
+    const queueCount = countServed(serving);
     const queues = (): readonly QueueKey[] => {
-      if (this.queues.length === 0) this.queues = queuesServed(this.orgId, methods, hello.features);
+      if (this.queues.length === 0) this.queues = queuesServed(this.orgId, serving);
       return this.queues;
     };
+    const checkKeys = () => missingKeys(deviceKeys, this.owner);
     const open = (leave: Leave): void => {
       if (this.ended) return leave();
       this.leave = leave;
@@ -149,7 +157,7 @@ export class WorkerSession {
       this.host.opened(this, hello);
     };
     try {
-      const admitted = this.host.admit(this, { methods, queueCount, queues });
+      const admitted = this.host.admit(this, { methods, queueCount, queues, checkKeys });
       if (typeof admitted === 'function') return open(admitted);
       this.early = [];
       admitted.then(open).then(

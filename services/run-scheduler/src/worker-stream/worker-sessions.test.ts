@@ -94,7 +94,8 @@ describe('workers of a node', () => {
   test('a worker that only sends hello gets its welcome and nothing else', () => {
     headOf(5);
     const stream = new Stream(sessions).hello();
-    const welcome = { heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here', features: ['last_record'] };
+    const node = { heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here', features: ['last_record', 'device'] };
+    const welcome = { ...node, orgId: 'org_a', keyId: 'key_a', contentGrants: [] };
     assert.deepEqual(stream.of('welcome'), [welcome]);
     assert.deepEqual([offers, stream.got.length], [[], 1]);
   });
@@ -218,10 +219,9 @@ describe('workers of a node', () => {
   }
 
   function hello(more: object = {}) {
-    return {
-      case: 'hello',
-      value: { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more },
-    };
+    const runs = { methods: ['wf_a'], slots: 2, held: [], features: [] };
+    const value = { workerId: WORKER, streamNumber: 1, ...runs, deviceKeyIds: [], deviceKeyFingerprints: [], ...more };
+    return { case: 'hello', value };
   }
 
   function heldRuns(count: number) {

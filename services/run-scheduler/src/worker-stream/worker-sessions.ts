@@ -5,6 +5,7 @@ import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { isOfDeviceKey } from './device-keys.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
@@ -66,7 +67,9 @@ export class WorkerSessions implements WorkerSessionHost {
     session.heardAtMs = this.options.clock.wallMs();
     session.description = describeWorker(hello, session.heardAtMs);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
-    const welcome = { heartbeatMs, leaseMs, nodeId, features: [...NODE_FEATURES] };
+    const { orgId, keyId, contentGrants = [] } = session.owner;
+    const node = { heartbeatMs, leaseMs, nodeId, features: [...NODE_FEATURES] };
+    const welcome = { ...node, orgId, keyId, contentGrants: [...contentGrants] };
     session.send({ item: { case: 'welcome', value: welcome } });
     for (const { runId, token } of hello.held) this.adopt(session, runId, token);
     session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
@@ -97,6 +100,7 @@ export class WorkerSessions implements WorkerSessionHost {
     if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
     this.options.held.heard(token);
     session.heardAtMs = this.options.clock.wallMs();
+    if (item.case === 'giveBack' && item.value.cannotOpen) this.cannotOpen(session, token);
     const record = takeLastRecord(item);
     if (record === null) return this.toOwner(session, item, (outcome) => this.answer(session, outcome));
     // Owners of earlier releases handle the two as separate reports; the worker gets one reply for both.
@@ -108,6 +112,14 @@ export class WorkerSessions implements WorkerSessionHost {
     this.toOwner(session, item, (outcome) => {
       if (!refused) this.answer(session, outcome);
     });
+  }
+
+  /** Before the run is in its queue again, so that it is not offered to this worker once more. */
+  private cannotOpen(session: WorkerSession, token: string): void {
+    const keyId = this.options.held.get(token)?.deviceKeyId;
+    if (!keyId) return;
+    this.options.waiters.leaveQueues(session.id, (key) => isOfDeviceKey(key, keyId));
+    this.options.logger.warn({ worker: session.id, key: keyId }, 'a worker cannot open runs of a content key it named');
   }
 
   private toOwner(session: WorkerSession, item: ReportItem, told: (outcome: ReportOutcome) => void): void {
@@ -166,7 +178,8 @@ export class WorkerSessions implements WorkerSessionHost {
     // returned.
     if (!session.takePlace()) return false;
     if (!inTime) waiters.filled(workerSession);
-    held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
+    const { runId, token, deviceKeyId = '' } = grant;
+    held.add({ runId, shard, token, orgId, session: workerSession, deviceKeyId });
     return session.send({ item: { case: 'grant', value: grant } });
   }
 

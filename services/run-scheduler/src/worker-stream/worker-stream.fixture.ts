@@ -3,6 +3,7 @@ import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-stream';
+import type { KeyOwner } from './worker-keys.ts';
 import { type SchedulerItem, WorkerSession } from './worker-session.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -15,6 +16,8 @@ export class Stream {
   /** How often its key was looked up. */
   checks = 0;
   check: (() => Promise<unknown>) | null = null;
+  /** What the registry knows of its key; null: nothing more than the node. */
+  registry: (() => Promise<KeyOwner>) | null = null;
   readonly session: WorkerSession;
 
   constructor(
@@ -33,7 +36,8 @@ export class Stream {
       await this.check?.();
       if (this.revoked) throw new ServiceError('unauthorized');
     };
-    this.session = new WorkerSession(connection, { orgId, keyId, check }, sessions);
+    const askAgain = async () => this.registry?.() ?? { orgId, keyId };
+    this.session = new WorkerSession(connection, { orgId, keyId, check, askAgain }, sessions);
     sessions.connected(this.session);
   }
 
@@ -42,7 +46,9 @@ export class Stream {
   }
 
   hello(more: object = {}): this {
-    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more };
+    const keys = { deviceKeyIds: [], deviceKeyFingerprints: [] };
+    const runs = { methods: ['wf_a'], slots: 2, held: [], features: [] };
+    const value = { workerId: WORKER, streamNumber: 1, ...runs, ...keys, ...more };
     this.says({ case: 'hello', value });
     return this;
   }
