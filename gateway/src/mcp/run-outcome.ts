@@ -39,6 +39,7 @@ export const AgentRun = Type.Object({
 const QUEUED: Readonly<Record<string, string>> = {
   no_worker: 'no worker is connected that can take it; a person has to start one',
   feature_missing: 'no connected worker has the features it needs',
+  key_missing: 'no connected worker has its content key',
   sleeping: 'it sleeps until not_before',
 };
 
@@ -72,10 +73,12 @@ export async function runOutcome(
 }
 
 function shortened(question: Question): Question {
-  const { prompt, details, formJson, show } = question;
+  const { prompt, details, formJson, show, sealed } = question;
   const characters = show.reduce((sum, { path, valueJson }) => sum + path.length + valueJson.length, 0);
-  if (prompt.length + details.length + formJson.length + characters <= QUESTION_CHARACTERS_MAX) return question;
-  return { ...question, prompt: cutText(prompt, PROMPT_CHARACTERS_MAX), details: '', formJson: '', show: [] };
+  const texts = prompt.length + details.length + formJson.length + sealed.length + characters;
+  if (texts <= QUESTION_CHARACTERS_MAX) return question;
+  const shorter = { prompt: cutText(prompt, PROMPT_CHARACTERS_MAX), details: '', formJson: '', show: [] };
+  return { ...question, ...shorter, sealed: new Uint8Array() };
 }
 
 /** Returns the page where a person who signs in answers the run's question. */
@@ -87,11 +90,15 @@ function sentence(run: RunView, page: string): string {
   const { runId, question } = run;
   switch (run.status) {
     case RunStatus.WAITING:
+      if (run.contentId !== '') {
+        return `The run ${runId} waits for an answer. It is in device mode: only a program with its content key can answer.`;
+      }
       return (
         `The run ${runId} waits for an answer to the question ${question?.id}; the data has its prompt and form. Show ` +
         `them to the user. A person answers at ${page}, or you with answer_run if the user says what to answer.`
       );
     case RunStatus.SUCCEEDED:
+      if (run.contentId !== '') return `The run ${runId} has succeeded; its result is with its worker.`;
       return `The run ${runId} has succeeded; the data has its result.`;
     case RunStatus.FAILED:
       return `The run ${runId} has failed; "error" in the data says why and at which step.`;

@@ -168,6 +168,7 @@ const NO_PEOPLE = {
   formSha256: '',
   versionSha256: '',
   sealed: new Uint8Array(),
+  hasTimeoutAnswer: false,
 };
 
 function newRun({ method, versionId, answerBy, metadata, contentId }: StartRun): RunView {

@@ -58,6 +58,7 @@ export function questionItemView(item: QuestionItem, members: readonly CountedMe
     ...(to.length > 0 && { to }),
     ...(notStarter && { not_starter: true }),
     ...(needs > 0 && { needs, votes_given: votes }),
+    ...(item.onDevice && { on_device: true }),
     ...(item.refusal !== AnswerRefusal.UNSPECIFIED && { may_answer: refusal === null }),
     ...(refusal !== null && { refusal }),
     ...(warnings.length > 0 && { warnings }),

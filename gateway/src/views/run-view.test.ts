@@ -60,6 +60,7 @@ const QUESTION = {
   formSha256: '',
   versionSha256: '',
   sealed: new Uint8Array(),
+  hasTimeoutAnswer: false,
 };
 
 const view = (changes: Partial<RunView> = {}) => JSON.parse(runViewJson(run(changes), STEPS, NOW));

@@ -1,6 +1,6 @@
 // The shapes of the routes of questions: requests are checked against them, and the API's description is made of them.
 
-import { Party, Question, Receipt } from '@methods/api/question';
+import { AnyQuestion, Party, Receipt } from '@methods/api/question';
 import { Type } from 'typebox';
 import { REFUSAL_NAMES, type RefusalName, STATE_NAMES } from '../../views/inbox-view.ts';
 import { PageFields } from '../page-query.ts';
@@ -64,6 +64,11 @@ const itemFields = {
   not_starter: Type.Optional(Type.Boolean()),
   needs: Type.Optional(Type.Integer({ description: 'So many different people have to give the same answer.' })),
   votes_given: Type.Optional(Type.Integer({ description: 'With needs: people who have answered.' })),
+  on_device: Type.Optional(
+    Type.Boolean({
+      description: 'The run is in device mode: only programs with its content key read and answer the question.',
+    }),
+  ),
   may_answer: Type.Optional(
     Type.Boolean({
       description: 'An answer of the caller would count. Absent: a part of an earlier release is running.',
@@ -91,7 +96,7 @@ export const WholeQuestion = Type.Object({
   ...itemFields,
   metadata: Type.Unsafe<Record<string, string>>({ type: 'object', description: 'Of its run.' }),
   starter: Party,
-  question: Type.Optional(Question),
+  question: Type.Optional(AnyQuestion),
   receipt: Type.Optional(Receipt),
 });
 

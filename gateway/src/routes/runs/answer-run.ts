@@ -14,6 +14,7 @@ import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
+const SEALED_ANSWER_BYTES_MAX = (ANSWER_BYTES_MAX * 4) / 3 + 1_024;
 
 export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const schema = {
@@ -58,7 +59,9 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
 /** The JSON of an answer. @throws too_large */
 export function checkedAnswer({ bodyBytes }: { readonly bodyBytes: number }, answer: unknown): string {
   const json = JSON.stringify(answer);
-  if (bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(json) > ANSWER_BYTES_MAX) {
+  // The run decides whether it takes a sealed answer.
+  const bytesMax = json.startsWith('{"$sealed":') ? SEALED_ANSWER_BYTES_MAX : ANSWER_BYTES_MAX;
+  if (bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(json) > bytesMax) {
     throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`);
   }
   return json;

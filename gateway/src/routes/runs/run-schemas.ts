@@ -127,7 +127,8 @@ export const AnswerRunBody = Type.Object(
   {
     answer: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
-      description: "Checked against the question's form.",
+      description:
+        'Checked against the question\'s form. In device mode: {"$sealed": …}, checked by the worker, and no comment.',
     }),
     question_id: Type.Optional(
       Type.Unsafe<QuestionId>(Type.String({ maxLength: 64, description: 'Default: the open question.' })),

@@ -113,3 +113,11 @@ test('an event that can never be delivered is refused with a reason and, if read
   }
   assert.deepEqual(decodeRunEvent(Buffer.from('nonsense')), { ok: false, outboxId: '', fault: 'not a run event' });
 });
+
+test('an event of a run in device mode says so, and has its question sealed', () => {
+  const question = { id: 'q_1' as const, step: 's', sealed: new Uint8Array([1, 2]), hasTimeoutAnswer: true };
+  const decoded = decodeRunEvent(encode({ ...whole, event: 'needs_input', contentId: '0'.repeat(32), question }));
+  assert.ok(decoded.ok && decoded.event.change.event === 'needs_input');
+  const { sealed, answersItself } = decoded.event.change.question;
+  assert.deepEqual([decoded.event.onDevice, sealed, answersItself], [true, 'AQI', true]);
+});

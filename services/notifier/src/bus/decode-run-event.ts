@@ -30,7 +30,8 @@ export function decodeRunEvent(bytes: Uint8Array): DecodedEvent {
   const follows = message.followsSeq === 0 ? null : { seq: message.followsSeq, atMs: message.followsAtMs };
   const facts = { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs, contentLeftOut };
   const starter = personOf(message.starter);
-  return { ok: true, outboxId, event: { ...facts, answerBy, change, follows, ...(starter && { starter }) } };
+  const more = { ...(starter && { starter }), ...(message.contentId !== '' && { onDevice: true as const }) };
+  return { ok: true, outboxId, event: { ...facts, answerBy, change, follows, ...more } };
 }
 
 function faultOf(message: RunEventMessage): string | null {
@@ -89,6 +90,8 @@ function questionOf(question: QuestionMessage): Question {
   const asked = {
     ...{ id, step, prompt, details, show, formJson, askedAtMs, deadlineAtMs },
     ...(delegates.length > 0 && { delegates }),
+    ...(question.sealed.length > 0 && { sealed: Buffer.from(question.sealed).toString('base64url') }),
+    ...(question.hasTimeoutAnswer && { answersItself: true as const }),
   };
   if (policy === undefined) return asked;
   const { to, escalateTo, notStarter } = policy;

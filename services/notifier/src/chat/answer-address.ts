@@ -16,6 +16,7 @@ export interface AnswerAddressParts {
 /** The members of a stored body that say where a question is answered. */
 interface AskingBody {
   readonly people_only?: true;
+  readonly on_device?: true;
   readonly question?: { readonly id: QuestionId; readonly deadline_at: string | null };
 }
 
@@ -25,8 +26,9 @@ export async function answerAddress(
   { orgId, runId, body }: Pick<ClaimedDelivery, 'orgId' | 'runId' | 'body'>,
   endpointName: string,
 ): Promise<string | null> {
-  const { people_only: peopleOnly, question } = JSON.parse(body.toString('utf8')) as AskingBody;
-  if (links === null || question === undefined) return null;
+  const { people_only: peopleOnly, on_device: onDevice, question } = JSON.parse(body.toString('utf8')) as AskingBody;
+  // No page can read a question of a run in device mode.
+  if (links === null || question === undefined || onDevice) return null;
   const { id: questionId, deadline_at: deadline } = question;
   // The page of the question requires sign-in.
   if (peopleOnly) return `${links.publicUrl}/questions/${encodeURIComponent(questionId)}`;

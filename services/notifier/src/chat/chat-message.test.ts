@@ -133,3 +133,11 @@ test('a chat gets no content of an organization that keeps it on devices', () =>
     assert.match(sent, /approve/);
   }
 });
+
+test('a chat gets nothing of a run in device mode but that a question waits on it', () => {
+  for (const format of ['slack', 'teams'] as const) {
+    const shown = JSON.stringify(message(format, { question: question(), on_device: true }, null));
+    for (const hidden of ['Approve?', 'inputs.total', HOSTILE.slice(0, 12)]) assert.ok(!shown.includes(hidden), hidden);
+    assert.ok(shown.includes('A question waits') && shown.includes('run_1'));
+  }
+});

@@ -27,6 +27,7 @@ interface EventBody {
     readonly deadline_at: string | null;
   };
   readonly error?: { readonly message: string; readonly step?: string };
+  readonly on_device?: true;
 }
 
 /** Together below the 28 KB of one chat and the 3,000 characters of a text of the other, escaped and in any script. */
@@ -50,8 +51,14 @@ export function chatNotice(
   answerUrl: string | null,
   nowMs: number,
 ): ChatNotice {
-  const { event, run_id: runId, method, ...content } = JSON.parse(body.toString('utf8')) as EventBody;
-  const { question, error } = contentOnDevices ? withoutContent(content) : content;
+  const {
+    event,
+    run_id: runId,
+    method,
+    on_device: onDevice,
+    ...content
+  } = JSON.parse(body.toString('utf8')) as EventBody;
+  const { question, error } = contentOnDevices || onDevice ? withoutContent(content) : content;
   const step = question?.step ?? error?.step ?? '';
   const deadline = question?.deadline_at ?? null;
   const shown = (question?.show ?? []).slice(0, SHOWN_MAX);

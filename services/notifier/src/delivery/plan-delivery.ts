@@ -12,7 +12,7 @@ import {
   type RunChange,
   type RunEvent,
 } from './run-event.ts';
-import { webhookBody } from './webhook-body.ts';
+import { deviceBody, webhookBody } from './webhook-body.ts';
 
 /**
  * For an endpoint: an organization has many, and each gets a separate body. In a larger body the content is left out.
@@ -41,16 +41,22 @@ function ownDelivery(event: DeliveredEvent, deliveryId: DeliveryId): PlannedDeli
     kind: 'webhook',
     host: hostOf(event.webhookUrl),
     keyId: event.keyId,
-    body: webhookBody(event, deliveryId),
+    body: event.onDevice ? deviceBody(event) : webhookBody(event, deliveryId),
   };
 }
 
 function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliveryId: DeliveryId): PlannedDelivery {
   const { change } = event;
   const isForPeople = 'question' in change && change.question.rules?.forPeople === true;
-  // Only chats have an answer button.
-  const more = isForPeople && target.format !== 'webhook' ? [['people_only', 'true'] as const] : [];
-  const whole = webhookBody(event, deliveryId, more);
+  const isChat = target.format !== 'webhook';
+  // Only chats have an answer button, and they name the method.
+  const more = [
+    ...(isForPeople && isChat ? [['people_only', 'true'] as const] : []),
+    ...(event.onDevice && isChat ? [['on_device', 'true'] as const] : []),
+  ];
+  const bodyOf = (of: DeliveredEvent) =>
+    event.onDevice && !isChat ? deviceBody(of) : webhookBody(of, deliveryId, more);
+  const whole = bodyOf(event);
   const fits = whole.length <= ENDPOINT_BODY_BYTES_MAX;
   return {
     ...factsOf(event, deliveryId),
@@ -59,7 +65,7 @@ function endpointDelivery(event: DeliveredEvent, target: EndpointTarget, deliver
     kind: kindOf(target),
     host: hostOf(target.url),
     keyId: '',
-    body: fits ? whole : webhookBody(withoutContent(event), deliveryId, more),
+    body: fits ? whole : bodyOf(withoutContent(event)),
   };
 }
 
@@ -80,8 +86,9 @@ function lightChange(change: DeliveredChange): DeliveredChange {
     case 'cancelled':
       return change;
     default: {
-      const prompt = change.question.prompt.slice(0, TEXT_CHARACTERS_MAX);
-      return { ...change, question: { ...change.question, prompt, details: '', show: [], formJson: '' } };
+      const { sealed: _, ...question } = change.question;
+      const prompt = question.prompt.slice(0, TEXT_CHARACTERS_MAX);
+      return { ...change, question: { ...question, prompt, details: '', show: [], formJson: '' } };
     }
   }
 }

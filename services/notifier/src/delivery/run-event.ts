@@ -26,6 +26,8 @@ export interface RunEvent {
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
   /** Absent: a program, or unknown. */
   readonly starter?: Person;
+  /** The run is in device mode: its content is sealed, and only holders of its content key answer its questions. */
+  readonly onDevice?: true;
 }
 
 /** A person of a run, with the fields that the run knows. */
@@ -86,6 +88,10 @@ export interface Question {
   readonly deadlineAtMs: number;
   /** People to whom it was delegated; absent: none. */
   readonly delegates?: readonly Person[];
+  /** In device mode: the envelope, in base64url; absent: it was too large for the event. */
+  readonly sealed?: string;
+  /** In device mode: the source has an answer for the deadline. */
+  readonly answersItself?: true;
   /** Absent: every member may answer, and so may a program. */
   readonly rules?: QuestionRules;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DeliveredChange, DeliveredEvent } from './run-event.ts';
-import { webhookBody } from './webhook-body.ts';
+import { deviceBody, webhookBody } from './webhook-body.ts';
 
 const at = Date.parse('2026-11-02T10:20:30.004Z');
 
@@ -139,4 +139,18 @@ test('any text arrives unchanged', () => {
       assert.deepEqual(read({ event: 'succeeded', resultJson: json }).result, JSON.parse(json));
     }),
   );
+});
+
+test('of a run in device mode the body has its status, and what it asks as its worker sealed it', () => {
+  const question = { id: 'q_1', step: 'approve', prompt: '', details: '', show: [], formJson: '', askedAtMs: at };
+  const body = (change: DeliveredChange) => JSON.parse(deviceBody({ ...eventOf(change), onDevice: true }).toString());
+  const asked = { ...question, deadlineAtMs: 0, sealed: 'AQI' };
+  const times = { asked_at: '2026-11-02T10:20:30.004Z', deadline_at: null };
+  assert.deepEqual(body({ event: 'needs_input', question: asked }), {
+    ...{ run_id: 'run_1', status: 'waiting' },
+    question: { id: 'q_1', step: 'approve', sealed: { $sealed: 'AQI' }, ...times },
+  });
+  const error = { code: 'step_failed', kind: 'http', message: '{"$sealed":"AQ"}', step: 'pay' };
+  assert.deepEqual(body({ event: 'failed', error }), { run_id: 'run_1', status: 'failed' });
+  assert.deepEqual(body({ event: 'succeeded', resultJson: '' }), { run_id: 'run_1', status: 'succeeded' });
 });

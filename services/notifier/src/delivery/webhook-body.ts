@@ -33,6 +33,26 @@ export function webhookBody(
   return Buffer.from(body, 'utf8');
 }
 
+/** Of a run in device mode: no more than that it changed, and what it asks as its worker sealed it. */
+export function deviceBody({ runId, change }: DeliveredEvent): Buffer {
+  const body = jsonObject([
+    ['run_id', JSON.stringify(runId)],
+    ['status', JSON.stringify(STATUS[change.event])],
+    ['question', 'question' in change ? sealedQuestionJson(change.question) : undefined],
+  ]);
+  return Buffer.from(body, 'utf8');
+}
+
+function sealedQuestionJson({ id, step, sealed, askedAtMs, deadlineAtMs }: Question): string {
+  return jsonObject([
+    ['id', JSON.stringify(id)],
+    ['step', JSON.stringify(step)],
+    ['sealed', sealed === undefined ? undefined : JSON.stringify({ $sealed: sealed })],
+    ['asked_at', timeJson(askedAtMs)],
+    ['deadline_at', timeJson(deadlineAtMs)],
+  ]);
+}
+
 function changeMembers({
   change,
   contentLeftOut,

@@ -72,7 +72,8 @@ export async function announce(
     );
     return 'No one has a verified address: the question is in the Inbox only.';
   }
-  const { orgName, timeZone, contentOnDevices } = reply;
+  const { orgName, timeZone } = reply;
+  const contentOnDevices = reply.contentOnDevices || question.onDevice === true;
   const mailedMethod = { orgName, name: reply.methodName || method, timeZone, contentOnDevices };
   const asked = contentOnDevices ? { ...question, prompt: '', details: '', show: [] } : question;
   const part = { ...asked, prompt: asked.prompt.slice(0, PART_PROMPT_MAX), details: '', show: [] };

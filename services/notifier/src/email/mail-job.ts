@@ -14,6 +14,8 @@ export interface MailedQuestion {
   readonly deadlineAtMs: number;
   /** The method's own answer counts at the deadline; else the run fails. */
   readonly answersItself: boolean;
+  /** The run is in device mode: the mail only says that a question waits. */
+  readonly onDevice?: true;
 }
 
 /** An event of a question whose recipients are not known yet. */

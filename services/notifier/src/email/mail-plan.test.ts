@@ -110,3 +110,12 @@ test('an event without people makes no mail', () => {
   assert.equal(planMail({ ...event, answerBy: 'application' }, 'dlv_1'), null);
   assert.equal(planMail({ ...event, change: { event: 'cancelled' } }, 'dlv_1'), null);
 });
+
+test('of a run in device mode the mail is planned as one that has no content', () => {
+  const sealed = { ...question, prompt: '', sealed: 'AQI', answersItself: true as const };
+  const delivery = planMail({ ...event, onDevice: true, change: { event: 'needs_input', question: sealed } }, 'dlv_1');
+  const job = readJob(delivery?.body ?? Buffer.from('{}'));
+  assert.ok(job.kind === 'announcement');
+  assert.deepEqual([job.question.onDevice, job.question.answersItself], [true, true]);
+  assert.ok(!JSON.stringify(job).includes('AQI'));
+});

@@ -68,7 +68,7 @@ function starter({ starter: person }: RunEvent, rules: QuestionRules | undefined
   return person === undefined || !rules?.notStarter ? [] : [person];
 }
 
-function mailed({ runId }: RunEvent, question: Question): MailedQuestion {
+function mailed({ runId, onDevice }: RunEvent, question: Question): MailedQuestion {
   return {
     questionId: question.id as QuestionId,
     runId,
@@ -79,7 +79,8 @@ function mailed({ runId }: RunEvent, question: Question): MailedQuestion {
       text: line(shown(valueJson), SHOWN_CHARACTERS_MAX),
     })),
     deadlineAtMs: question.deadlineAtMs,
-    answersItself: question.rules?.answersItself ?? false,
+    answersItself: question.rules?.answersItself || question.answersItself === true,
+    ...(onDevice && { onDevice }),
   };
 }
 

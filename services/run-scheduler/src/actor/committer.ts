@@ -275,7 +275,10 @@ function bytesOf(change: SubmittedChange): number {
   let bytes = 512;
   if (change.before === null) bytes += after.facts.inputsJson.length;
   if (after.status === 'succeeded') bytes += after.resultJson.length;
-  if (after.status === 'waiting') bytes += after.question.formJson.length + after.question.prompt.length;
+  if (after.status === 'waiting') {
+    const { formJson, prompt, sealed = '' } = after.question;
+    bytes += formJson.length + prompt.length + sealed.length;
+  }
   for (const step of change.steps) bytes += step.outJson?.length ?? 0;
   for (const event of change.events) bytes += event.body.length;
   return bytes;

@@ -37,6 +37,7 @@ export function runEvent(
       ...(run.status === 'succeeded' ? { resultJson: run.resultJson } : {}),
       ...(run.status === 'failed' ? { error: { ...run.error } } : {}),
       createdAtMs: atMs,
+      contentId: facts.contentId ?? '',
       ...(closed && { closed }),
       ...(assigned && { assigned: { to: partyMessage(assigned.to), by: partyMessage(assigned.by) } }),
       ...(starter && { starter: partyMessage(starter) }),
@@ -86,6 +87,7 @@ function emptied(event: Event): Event {
     question.details = '';
     question.show = [];
     question.formJson = '';
+    question.sealed = new Uint8Array();
     question.votes = [];
   }
   if (error !== undefined) {

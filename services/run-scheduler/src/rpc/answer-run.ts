@@ -19,6 +19,7 @@ import type { RunViewMessage } from '../wire/run-message.ts';
 import type { FormThreads } from '../worker-stream/form-threads.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { getRun } from './get-run.ts';
+import { sealedAnswer } from './sealed-answer.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 const COMMENT_CHARACTERS_MAX = 2_000;
@@ -46,7 +47,8 @@ export class AnswerRuns {
       throw commentTooLong();
     const run = this.options.actors.resident(request) ?? (await getRun(this.options.actors, request));
     const answer = parsed(request.answerJson);
-    const digest = createHash('sha256').update(canonicalJson(answer)).digest('hex');
+    const sealed = run.facts.sealedBy === null ? null : sealedAnswer(answer, request.comment, run.facts.sealedBy);
+    const digest = sealed?.digest ?? createHash('sha256').update(canonicalJson(answer)).digest('hex');
     const open = run.status === 'waiting' ? run.question : null;
     const named = request.questionId === '' ? null : request.questionId;
     const fits = open !== null && (named === null || named === open.id);
@@ -54,7 +56,9 @@ export class AnswerRuns {
     // The rules decide again: the people may change until then.
     if (fits && !mayAnswer(run.facts, open, by)) throw new ServiceError('not_an_answerer');
     const questionId = fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION);
-    const answerJson = fits ? await this.checked(request, open, answer) : request.answerJson;
+    // Its worker checks a sealed answer, and asks again if that does not fit.
+    const isChecked = fits && sealed === null;
+    const answerJson = isChecked ? await this.checked(request, open, answer) : request.answerJson;
     const sender = { by, channel: channelName(request.channel), comment: request.comment };
     const command = { type: 'answer', questionId, answerJson, digest, ...sender } as const;
     return this.options.owners.tell(request.orgId, run.facts.runId, command, fits ? run : undefined);

@@ -176,6 +176,7 @@ function questionItem(
     escalateTo: [...(people?.escalateTo ?? [])],
     votes: row.votes,
     closedAtMs: closedAtMs ?? 0,
+    onDevice: row.on_device,
     refusal,
   };
 }

@@ -19,7 +19,7 @@ export type Decision =
 
 /**
  * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `too_much_recorded`: the
- * records of the run's steps would exceed their bound. `not_queued`, `other_worker`, `not_due`, `exists`: the time for
+ * records of the run's steps would exceed their bound. `not_sealed`: plain content of a run in device mode. `not_queued`, `other_worker`, `not_due`, `exists`: the time for
  * the command has passed; only the run's own node sees these. `vote_final`: this person has answered through a link,
  * which answers once.
  */
@@ -32,6 +32,7 @@ export type RefusalCode =
   | 'stale_attempt'
   | 'out_of_order'
   | 'too_much_recorded'
+  | 'not_sealed'
   | 'run_not_waiting'
   | 'run_finished'
   | 'question_changed'

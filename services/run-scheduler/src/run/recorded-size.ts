@@ -23,8 +23,8 @@ export function sizeOfRun({ facts, steps, answer, answers, ...run }: Run): numbe
   for (const step of steps) size += sizeOf(step);
   for (const receipt of answers) size += sizeOfReceipt(receipt);
   if (run.status !== 'waiting') return size;
-  const { formJson, prompt, votes = [] } = run.question;
-  return size + formJson.length + prompt.length + sizeOfVotes(votes);
+  const { formJson, prompt, sealed = '', votes = [] } = run.question;
+  return size + formJson.length + prompt.length + sealed.length + sizeOfVotes(votes);
 }
 
 function sizeOf({ path, kind, checks, error }: StepSummary): number {

@@ -24,6 +24,17 @@ export function admitReport(
   return { run };
 }
 
+/** The same for a report with content: what a run in device mode takes is sealed, and of no other run. */
+export function admitContent(
+  run: Run | null,
+  report: { token: string; seq: number; isSealed?: boolean },
+  nowMs: number,
+): { run: RunningRun } | { decision: Decision } {
+  const admitted = admitReport(run, report, nowMs);
+  if ('decision' in admitted || admitted.run.facts.contentId === null || report.isSealed) return admitted;
+  return { decision: refused('not_sealed') };
+}
+
 /**
  * The grant counted as undelivered, and the run is queued again; but this is its worker's first report. Its work will
  * be done again, so the next claim is another attempt.

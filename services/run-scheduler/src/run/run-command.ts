@@ -54,7 +54,13 @@ interface Report {
   readonly seq: number;
 }
 
-export interface RecordStep extends Report {
+/** A report that may carry content. */
+interface ContentReport extends Report {
+  /** All content in it is sealed, or the service's own: a run in device mode takes no other. */
+  readonly isSealed?: boolean;
+}
+
+export interface RecordStep extends ContentReport {
   readonly type: 'record_step';
   readonly step: StepSummary;
   readonly outJson: string | null;
@@ -65,7 +71,7 @@ export interface RecordStep extends Report {
   readonly folderId: FolderId | null;
 }
 
-export interface AskRun extends Report {
+export interface AskRun extends ContentReport {
   readonly type: 'ask';
   readonly questionId: QuestionId;
   readonly step: string;
@@ -80,6 +86,11 @@ export interface AskRun extends Report {
   readonly policy?: AnswerPolicy;
   readonly formSha256?: string;
   readonly versionSha256?: string;
+  /** In device mode: the question, in base64. */
+  readonly sealed?: string;
+  /** In device mode: the question asks again and keeps this deadline. */
+  readonly deadlineAtMs?: number;
+  readonly hasTimeoutAnswer?: true;
   readonly folderId: FolderId | null;
 }
 
@@ -89,7 +100,7 @@ export interface SleepRun extends Report {
   readonly folderId: FolderId | null;
 }
 
-export interface FinishRun extends Report {
+export interface FinishRun extends ContentReport {
   readonly type: 'finish';
   readonly outcome:
     | { readonly status: 'succeeded'; readonly resultJson: string }

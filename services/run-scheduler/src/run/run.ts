@@ -146,6 +146,10 @@ export interface OpenQuestion {
   /** The id of a person, or the only address that is asked; absent: unassigned. */
   readonly assignee?: string;
   readonly delegations?: readonly Delegation[];
+  /** In device mode: the envelope with prompt, details, shown values and form, in base64; they are empty here. */
+  readonly sealed?: string;
+  /** In device mode: the source has an answer for the deadline, which the worker takes. */
+  readonly hasTimeoutAnswer?: true;
   /** The number of reminders that were due, in the order of the policy. */
   readonly reminders?: number;
   readonly escalatedAtMs?: number;

@@ -111,6 +111,7 @@ const refusal: Record<RefusalCode, string> = {
   stale_attempt: '!stale',
   out_of_order: '!order',
   too_much_recorded: '!too much',
+  not_sealed: '!not sealed',
   run_not_waiting: '!not waiting',
   run_finished: '!finished',
   question_changed: '!question',

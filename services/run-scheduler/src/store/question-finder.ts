@@ -51,7 +51,7 @@ export class QuestionFinder {
     const reading = this.options.reader.read(orgId, async (sql) => {
       const [row] = await sql<Row[]>`
         select q.question_id, q.run_id, q.method, q.version_id, q.step, q.answer_by, q.prompt, q.asked_at_ms::float8,
-          q.due_at_ms::float8, q.assignee, q.people_json, q.answerers_json, q.votes, q.state, q.closed_at_ms::float8, q.receipt_json,
+          q.due_at_ms::float8, q.assignee, q.people_json, q.answerers_json, q.votes, q.on_device, q.state, q.closed_at_ms::float8, q.receipt_json,
           q.answer_json, coalesce(q.question_json, r.question_json) as content_json, r.starter_json, r.key_id,
           r.metadata_json
         from scheduler.questions q join scheduler.runs r on r.run_id = q.run_id and r.org_id = q.org_id

@@ -40,6 +40,7 @@ export interface ListedQuestion {
   readonly people_json: string | null;
   readonly answerers_json: string | null;
   readonly votes: number;
+  readonly on_device: boolean;
 }
 
 export interface QuestionPage {
@@ -159,7 +160,7 @@ function rowsOf(
 ): Promise<ListedQuestion[]> {
   return sql<ListedQuestion[]>`
     select question_id, run_id, method, version_id, step, answer_by, prompt, asked_at_ms::float8, due_at_ms::float8, assignee,
-      people_json, answerers_json, votes
+      people_json, answerers_json, votes, on_device
     from scheduler.questions q
     where ${range(sql, branch, after, reach)} ${rest(sql, branch)} ${order(sql, branch)} limit ${limit}`;
 }

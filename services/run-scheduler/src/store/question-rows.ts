@@ -61,6 +61,7 @@ export const questionColumns: readonly Column<QuestionRow>[] = [
   // Only people may answer such a question, even if the run names the application.
   { name: 'answer_by', type: 'text', value: (r) => (isForPeople(r.question) ? 'team' : r.run.facts.answerBy) },
   { name: 'prompt', type: 'text', value: (r) => storable(shortPrompt(r.question.prompt)) },
+  { name: 'on_device', type: 'boolean', value: (r) => r.run.facts.contentId !== null },
   { name: 'asked_at_ms', type: 'bigint', value: (r) => ms(r.question.askedAtMs) },
   { name: 'due_at_ms', type: 'bigint', value: (r) => r.question.deadlineAtMs && ms(r.question.deadlineAtMs) },
   { name: 'assignee', type: 'text', value: (r) => r.question.assignee ?? '' },

@@ -32,6 +32,8 @@ export function questionMessage(question: OpenQuestion): MessageInitShape<typeof
     escalatedAtMs: question.escalatedAtMs ?? 0,
     formSha256: question.formSha256 ?? '',
     versionSha256: question.versionSha256 ?? '',
+    ...(question.sealed !== undefined && { sealed: Buffer.from(question.sealed, 'base64') }),
+    ...(question.hasTimeoutAnswer && { hasTimeoutAnswer: true }),
   };
 }
 

@@ -111,7 +111,7 @@ export class LeaseKeeper {
     const error = { code: 'step_failed', kind: 'limit', message, step: '' };
     void this.options
       .actors()
-      .tell(null, runId, { type: 'finish', token, seq: 1, outcome: { status: 'failed', error } });
+      .tell(null, runId, { type: 'finish', token, seq: 1, isSealed: true, outcome: { status: 'failed', error } });
   }
 
   private giveBack(lease: Lease): void {

@@ -13,6 +13,7 @@ import type { AskRun, FinishRun, RunCommand } from '../run/run-command.ts';
 import { stepStatusName } from '../wire/run-message.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { QuestionForms } from './question-forms.ts';
+import { isSealedEnd, isSealedRecord, sealedQuestion } from './sealed-reports.ts';
 import { errorOf } from './step-error.ts';
 
 export type ReportOutcome =
@@ -60,6 +61,7 @@ const RESULT_BYTES_MAX = 1 << 20;
 const SCOPE_BYTES_MAX = 64 * 1024;
 /** Of a sleep and of a question's deadline. A source has at most 365 days. */
 const WAIT_MS_MAX = 366 * 86_400_000;
+const REMINDERS_MAX = 20;
 /** The last time that has a date. */
 const TIME_MS_MAX = 8.64e15;
 
@@ -82,7 +84,9 @@ export class WorkerReports {
     if (item.case === 'accepted') return null;
     const { seq } = item.value;
     const command = commandOf(item);
-    if (command?.type === 'ask' && item.case === 'ask') return this.ask(from.orgId, item.value, command);
+    if (command?.type === 'ask' && item.case === 'ask' && !command.isSealed) {
+      return this.ask(from.orgId, item.value, command);
+    }
     if (command === null) {
       return refusal(runId, token, seq, 'invalid_request', 'The report is not one a worker can make.');
     }
@@ -135,6 +139,9 @@ function reply(outcome: TellOutcome, runId: RunId, token: string, seq: number): 
     return refusal(runId, token, seq, 'invalid_request', 'The report holds a value that cannot be stored.');
   }
   if (outcome.code === 'out_of_order') return null;
+  if (outcome.code === 'not_sealed') {
+    return refusal(runId, token, seq, 'invalid_request', 'The content of a run in device mode is sealed.');
+  }
   if (outcome.code === 'too_much_recorded') {
     return refusal(runId, token, seq, 'invalid_request', 'The records of the steps are larger than a run may be.');
   }
@@ -156,6 +163,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         type: 'record_step',
         token,
         seq,
+        isSealed: isSealedRecord(item.value),
         step,
         outJson: outWithheld || outJson === '' ? null : outJson,
         outWithheld,
@@ -166,10 +174,14 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     case 'ask': {
       const { question, timeoutMs, timeoutText, folderId } = item.value;
       if (question === undefined || question.step === '' || !(timeoutMs <= WAIT_MS_MAX)) return null;
+      const sealed = sealedQuestion(item.value);
+      if (sealed === null && question.sealed.length > 0) return null;
       return {
         type: 'ask',
         token,
         seq,
+        isSealed: sealed !== null,
+        ...(sealed !== null && { sealed, ...deviceRules(item.value) }),
         questionId: newId('q'),
         step: question.step,
         prompt: question.prompt,
@@ -188,8 +200,9 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     }
     case 'finish': {
       const { status, resultJson, error, cleanupLeft } = item.value;
+      const isSealed = isSealedEnd(resultJson, error);
       if (status === RunStatus.SUCCEEDED) {
-        return { type: 'finish', token, seq, outcome: outcomeOf(resultJson) };
+        return { type: 'finish', token, seq, isSealed, outcome: outcomeOf(resultJson) };
       }
       if (status !== RunStatus.FAILED || error === undefined) return null;
       const { code, kind, message, step } = error;
@@ -197,12 +210,27 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         type: 'finish',
         token,
         seq,
+        isSealed,
         outcome: { status: 'failed', error: { code, kind, message, step }, cleanupLeft },
       };
     }
     case 'giveBack':
       return { type: 'give_back', token, seq };
   }
+}
+
+/**
+ * In device mode the worker gives the rules that do not name people, since the step may be one of a called method whose
+ * version only sealed records name.
+ */
+function deviceRules({ deadlineAtMs, hasTimeoutAnswer, remindMs: times }: Ask): Partial<AskRun> {
+  const remindMs = times.filter((ms) => ms > 0 && ms <= WAIT_MS_MAX).slice(0, REMINDERS_MAX);
+  const rules = { to: [], notStarter: false, needs: null, escalate: null, timeoutAnswerJson: null };
+  return {
+    ...(timeOf(deadlineAtMs) > 0 && { deadlineAtMs: Math.ceil(deadlineAtMs) }),
+    ...(hasTimeoutAnswer && { hasTimeoutAnswer }),
+    ...(remindMs.length > 0 && { policy: { ...rules, remindMs: remindMs.sort((a, b) => a - b) } }),
+  };
 }
 
 /** Our own workers end such a run with the same message. */

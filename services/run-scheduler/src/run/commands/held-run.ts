@@ -4,7 +4,7 @@ import { askedCancel, emit, endingAgain, endLease, leave, toEnding, toFailed, to
 import { isRole } from '../party.ts';
 import type { AnswerPolicy } from '../policy.ts';
 import { fitsBeside } from '../recorded-size.ts';
-import { admitReport, holderOf } from '../reports.ts';
+import { admitContent, admitReport, holderOf } from '../reports.ts';
 import type { Run, RunEnding, RunError, RunningRun } from '../run.ts';
 import type { AskRun, FinishRun, GiveBackRun, HeartbeatRun, RecordStep, SleepRun } from '../run-command.ts';
 import { withWaiting } from '../step-states.ts';
@@ -14,7 +14,7 @@ import { withWaiting } from '../step-states.ts';
  * step did happen.
  */
 export function recordStep(run: Run | null, command: RecordStep, nowMs: number): Decision {
-  const admitted = admitReport(run, command, nowMs);
+  const admitted = admitContent(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const { step, seq, outJson, outWithheld, logTail } = command;
   const folderId = command.folderId ?? admitted.run.folderId;
@@ -36,8 +36,12 @@ export function recordStep(run: Run | null, command: RecordStep, nowMs: number):
  */
 function withoutRefused(running: Run, { policy, step }: AskRun): AnswerPolicy | undefined {
   if (policy?.timeoutAnswerJson == null) return policy;
-  const last = running.answers.findLast((receipt) => receipt.step === step);
-  return last?.channel === 'timeout' ? { ...policy, timeoutAnswerJson: null } : policy;
+  return wasRefused(running, step) ? { ...policy, timeoutAnswerJson: null } : policy;
+}
+
+/** Reports whether the step had its time-out answer already: it asks again because a check refused that. */
+function wasRefused({ answers }: Pick<Run, 'answers'>, step: string): boolean {
+  return answers.findLast((receipt) => receipt.step === step)?.channel === 'timeout';
 }
 
 /**
@@ -45,8 +49,9 @@ function withoutRefused(running: Run, { policy, step }: AskRun): AnswerPolicy | 
  * holds the run. A run asked to cancel ends instead of asking.
  */
 export function askRun(run: Run | null, command: AskRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command, nowMs);
+  const admitted = admitContent(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
+  if ((command.sealed === undefined) !== (admitted.run.facts.contentId === null)) return refused('not_sealed');
   const running = { ...admitted.run, lastSeq: command.seq };
   const cancelled = askedCancel(running, nowMs);
   if (cancelled !== null) return cancelled;
@@ -64,7 +69,7 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
         show: command.show,
         formJson: command.formJson,
         askedAtMs: nowMs,
-        deadlineAtMs: command.timeoutMs === null ? null : nowMs + command.timeoutMs,
+        deadlineAtMs: command.deadlineAtMs ?? (command.timeoutMs === null ? null : nowMs + command.timeoutMs),
         timeoutText: command.timeoutText,
         ...(command.checks && { checks: command.checks }),
         // The revision of this change's commit.
@@ -72,6 +77,8 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
         ...(command.formSha256 && { formSha256: command.formSha256 }),
         ...(command.versionSha256 && { versionSha256: command.versionSha256 }),
         ...(policy && { policy, ...onlyAddressOf(policy) }),
+        ...(command.sealed !== undefined && { sealed: command.sealed }),
+        ...(command.hasTimeoutAnswer && !wasRefused(running, command.step) && { hasTimeoutAnswer: true }),
       },
     },
     [...endLease(running), ...emit(running, 'needs_input')],
@@ -106,7 +113,7 @@ export function sleepRun(run: Run | null, command: SleepRun, nowMs: number): Dec
  * the worker.
  */
 export function finishRun(run: Run | null, command: FinishRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command, nowMs);
+  const admitted = admitContent(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = { ...admitted.run, lastSeq: command.seq };
   const cancelled = askedCancel(running, nowMs);
@@ -121,7 +128,9 @@ export function finishRun(run: Run | null, command: FinishRun, nowMs: number): D
     const end = outcome.cleanupLeft ? toEnding(running, error, nowMs) : toFailed(running, error, nowMs);
     return changed(end.run, end.effects);
   }
-  return changed({ ...leave(running, nowMs), ending: null, status: 'succeeded', resultJson: outcome.resultJson }, [
+  // The result of a run in device mode stays with its worker.
+  const resultJson = running.facts.contentId === null ? outcome.resultJson : '';
+  return changed({ ...leave(running, nowMs), ending: null, status: 'succeeded', resultJson }, [
     ...endLease(running),
     ...emit(running, 'succeeded'),
   ]);

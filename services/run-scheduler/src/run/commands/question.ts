@@ -7,7 +7,7 @@ import { askedBy, closeQuestion, endingAgain, leave, newSteps, toFailed, WORKER_
 import { hasRole, isPerson, isSamePerson, type Party } from '../party.ts';
 import { dueTimer, remindersDue } from '../question.ts';
 import { countVote, type GivenAnswer, receiptOf, type Vote, withReceipt } from '../receipt.ts';
-import type { OpenQuestion, QueuedRun, Run, WaitingRun } from '../run.ts';
+import type { AcceptedAnswer, OpenQuestion, QueuedRun, Run, WaitingRun } from '../run.ts';
 import type { AnswerRun, AssignQuestion, DelegateQuestion, ExpireQuestion } from '../run-command.ts';
 import { endOfQuestion } from '../step-states.ts';
 
@@ -84,10 +84,16 @@ function acceptAnswer(
       digest: answer.digest,
       asked: askedBy(run),
       answeredAtMs: nowMs,
+      ...(question.sealed !== undefined && deviceAnswer(question, answer)),
     },
     answers: withReceipt(run.answers, receiptOf(question, answer, agreeing, nowMs)),
   };
   return changed(answered, closeQuestion(run, 'answered'));
+}
+
+/** A worker that asks again keeps the deadline. Only the deadline itself answers with nothing. */
+function deviceAnswer({ deadlineAtMs }: OpenQuestion, { channel }: GivenAnswer): Partial<AcceptedAnswer> {
+  return { ...(deadlineAtMs !== null && { deadlineAtMs }), ...(channel === 'timeout' && { timedOut: true }) };
 }
 
 /**
@@ -161,7 +167,8 @@ export function expireQuestion(run: Run | null, command: ExpireQuestion, nowMs: 
 }
 
 function atDeadline(run: WaitingRun, nowMs: number): Decision {
-  const { timeoutText, step, policy } = run.question;
+  const { timeoutText, step, policy, hasTimeoutAnswer } = run.question;
+  if (hasTimeoutAnswer) return acceptAnswer(run, timeoutAnswer(''), [], nowMs);
   if (policy?.timeoutAnswerJson != null) return acceptAnswer(run, timeoutAnswer(policy.timeoutAnswerJson), [], nowMs);
   const message = `No answer within ${timeoutText}`;
   const asked = endOfQuestion(run, 'failed', nowMs, { kind: 'timeout', message, status: 0, line: 0 });
