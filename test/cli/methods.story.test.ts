@@ -252,7 +252,11 @@ test('methods are renamed, listed and shown, and named by their whole name', asy
   assert.notDeepEqual(second.items, page.items);
   assert.match(
     (await methods('types', 'Greet all')).stdout,
-    /^\/\/ Types of wf_\w+, ver_\w+, made by[\s\S]*export type GreetInputs = \{/,
+    /^\/\/ Types of wf_\w+, ver_\w+, made by[\s\S]*export type GreetInputs = \{[\s\S]*declare module '@methods\/client' \{\n {2}interface MethodTypes \{\n {4}wf_\w+: \{ inputs: GreetInputs;/,
+  );
+  assert.match(
+    (await methods('types', 'Greet all', '--python')).stdout,
+    new RegExp(`\nMETHOD_ID: Final = "wf_${id}"\n`),
   );
   const none = await methods('show', 'Greet a');
   assert.deepEqual([none.code, none.stderr.split('\n')[0]], [1, 'error: there is no method called "Greet a"']);

@@ -164,7 +164,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'types',
     summary: "Write TypeScript types of a method's inputs and result",
     words: async () => (await import('./help-words.ts')).TYPES_WORDS,
-    load: async () => (await import('./typescript-types/types-command.ts')).typesCommand,
+    load: async () => (await import('./method-types/types-command.ts')).typesCommand,
   },
   {
     name: 'dev',

@@ -318,16 +318,22 @@ export const INBOX_WORDS: CommandHelp = {
 
 export const TYPES_WORDS: CommandHelp = {
   name: 'types',
-  usage: 'METHOD|FILE [-o FILE] [--version VERSION] [--server URL]',
-  summary: "Write TypeScript types of a method's inputs and result",
+  usage: 'METHOD|FILE [-o FILE] [--python] [--version VERSION] [--server URL]',
+  summary: "Write types of a method's inputs, result and answers",
   details: [
     'A FILE needs no server; a METHOD is read in its published version, or the current one if none is published.',
+    'The types of a METHOD also add it to the interface MethodTypes of @methods/client, by its id: calls of the client',
+    'are then typed. With --python they are TypedDicts for Python 3.9 and newer.',
   ],
   options: {
     output: { value: 'FILE', short: 'o', help: 'write here instead of stdout' },
+    python: { help: 'types for Python instead of TypeScript' },
     version: { value: 'VERSION', help: 'ver_…, published or current' },
     ...SERVER_OPTIONS,
   },
   operands: { min: 1, max: 1, word: 'METHOD or a FILE' },
-  examples: ['methods types refund-order.method -o src/refund-order.ts', 'methods types wf_01kac0t6xgy9s2m4n8p3q5r7v1'],
+  examples: [
+    'methods types wf_01kac0t6xgy9s2m4n8p3q5r7v1 -o src/refund-order.d.ts',
+    'methods types refund-order.method --python -o refund_order.py',
+  ],
 };

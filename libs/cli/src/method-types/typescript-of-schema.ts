@@ -8,26 +8,10 @@ import {
   type JsonValue,
   ownField,
 } from '@methods/method/json';
+import { wordsOf } from './schema-words.ts';
 
 const LEVELS_MAX = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Keywords that do not change a value's type, shown in comments. */
-const TOLD = [
-  'format',
-  'default',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-] as const;
-
 /** `definitionName` gives the type for a name of `$defs`; `indent` is that of the line the type starts on. */
 export function typescriptOfSchema(
   schema: JsonValue | undefined,
@@ -176,18 +160,7 @@ function keyOf(name: string): string {
 
 /** Lines of a comment; none where there is nothing to add. `schema` is a field's or a whole type's. */
 export function commentOf(schema: JsonValue | JsonSchema | undefined, indent: string): string[] {
-  if (!isJsonObject(schema)) return [];
-  const words = [ownField(schema, 'title'), ownField(schema, 'description')].flatMap((text) =>
-    typeof text === 'string' ? text.split('\n') : [],
-  );
-  const told = TOLD.flatMap((keyword) => {
-    const value = ownField(schema, keyword);
-    return value === undefined ? [] : [`${keyword} ${typeof value === 'string' ? value : JSON.stringify(value)}`];
-  });
-  const secret = ownField(schema, 'x-secret') === true ? ['secret: masked wherever it is shown'] : [];
-  const lines = [...words, ...(told.length > 0 ? [told.join(', ')] : []), ...secret]
-    .map((line) => line.replaceAll('*/', '*\\/').trim())
-    .filter((line) => line !== '');
+  const lines = wordsOf(schema).map((line) => line.replaceAll('*/', '*\\/'));
   if (lines.length < 2) return lines.map((line) => `${indent}/** ${line} */`);
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`), `${indent} */`];
 }
