@@ -43,8 +43,9 @@ export async function readQuestion(
 function shownQuestion(
   item: QuestionItem,
   { question, receipt }: Pick<GetQuestionResponse, 'question' | 'receipt'>,
-  names: Names,
+  known: Names,
 ): Omit<AskedQuestion, 'orgId' | 'questionId'> {
+  const names = { ...known, contentOnDevices: known.contentOnDevices || item.onDevice };
   return {
     runId: item.runId,
     orgName: names.orgName,

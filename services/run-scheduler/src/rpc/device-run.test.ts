@@ -142,7 +142,7 @@ describe('a run in device mode', () => {
     const waiting = await stored();
     assert.ok(waiting.status === 'waiting');
     const { id, step, prompt, formJson, timeoutText } = waiting.question;
-    assert.deepEqual([step, prompt, formJson, timeoutText], ['third', '', '{"not":{}}', '1m']);
+    assert.deepEqual([step, prompt, formJson, timeoutText], ['third', '', '', '1m']);
     const [row] = await db.sql`select prompt, on_device from scheduler.questions where question_id = ${id}`;
     assert.deepEqual({ ...row }, { prompt: '', on_device: true });
   });

@@ -72,7 +72,9 @@ export class RegistryClient implements Stoppable {
 
   private async resolve(authSha256: Uint8Array): Promise<KeyOwner> {
     const found = await this.calls.resolveServiceKey({ authSha256 }, { timeoutMs: RESOLVE_MS });
-    const { key, contentGrants } = found;
+    const { key } = found;
+    // Plain objects: they are sent on in messages of other services.
+    const contentGrants = found.contentGrants.map(({ fromKeyId, wrapped }) => ({ fromKeyId, wrapped }));
     if (key === undefined) throw new ServiceError('unauthorized');
     return { orgId: key.orgId, keyId: key.keyId, ...(contentGrants.length > 0 && { contentGrants }) };
   }
