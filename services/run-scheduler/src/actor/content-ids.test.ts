@@ -36,3 +36,17 @@ test('a repeat gets its run, whichever content id the client made for it', async
   assert.equal(again.run.facts.runId, first.run.facts.runId);
   assert.equal(again.run.facts.contentId, first.run.facts.contentId);
 });
+
+test('while the database does not say who has a content id, its start is unavailable, not refused', async () => {
+  const contentId = randomBytes(16).toString('hex');
+  await start(contentId);
+  const { store } = db;
+  const { hasContent } = store;
+  store.hasContent = () => Promise.reject(new Error('the database stalls'));
+  try {
+    const outcome = await start(contentId);
+    assert.deepEqual(outcome, { kind: 'failed', code: 'unavailable' });
+  } finally {
+    store.hasContent = hasContent;
+  }
+});
