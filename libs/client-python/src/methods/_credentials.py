@@ -1,0 +1,131 @@
+"""Finds the key and the address: argument, environment, ``.env`` of the working folder, sign-in of the command line.
+
+The content part of a key is for sealing only; ``Credential.bearer`` is all of it that is ever sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional, cast
+
+from ._errors import CredentialError
+
+_WHOLE = re.compile(r"(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})")
+_AUTH_PART = re.compile(r"sk_[0-9A-Za-z]{43}")
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Credential:
+    base_url: str
+    bearer: str = field(repr=False)
+    #: None: there is only the auth part of a key, or a sign-in.
+    content_part: Optional[str] = field(repr=False)
+    is_key: bool
+
+
+def find_credential(api_key: Optional[str], base_url: Optional[str]) -> Credential:
+    """Nothing is sent before this has found a key that is well formed."""
+    variables = _dot_env(Path.cwd() / ".env")
+    for name in ("SERVICE_API_KEY", "METHODS_SERVER"):
+        if os.environ.get(name):
+            variables[name] = os.environ[name]
+    key = api_key if api_key is not None else variables.get("SERVICE_API_KEY")
+    address = base_url or variables.get("METHODS_SERVER")
+    if key is not None:
+        bearer, content_part = parse_key(key)
+        if not address:
+            raise CredentialError(
+                "The address of the service is not known: pass base_url=, or set METHODS_SERVER.", code="no_address"
+            )
+        return Credential(_checked(address), bearer, content_part, is_key=True)
+    return _sign_in(address)
+
+
+def parse_key(key: str) -> "tuple[str, Optional[str]]":
+    """Returns what is sent of a key, and its content part."""
+    if _AUTH_PART.fullmatch(key):
+        return key, None
+    whole = _WHOLE.fullmatch(key)
+    if whole is None or _checksum(key[:-6]) != whole.group(3):
+        raise CredentialError(
+            "The service key is mistyped or cut: its checksum does not fit. Copy it again, whole.", code="invalid_key"
+        )
+    return whole.group(1), whole.group(2)
+
+
+def _checksum(text: str) -> str:
+    rest = zlib.crc32(text.encode("ascii"))
+    characters = ""
+    for _ in range(6):
+        rest, digit = divmod(rest, 62)
+        characters = _BASE62[digit] + characters
+    return characters
+
+
+def _checked(address: str) -> str:
+    if not re.fullmatch(r"https?://[^\s?#]+", address):
+        raise CredentialError("The address of the service is not an http or https URL.", code="invalid_address")
+    return address.rstrip("/")
+
+
+def _dot_env(path: Path) -> Dict[str, str]:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found: Dict[str, str] = {}
+    for line in text.splitlines():
+        match = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*", line)
+        if match is None:
+            continue
+        value = match.group(2)
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        else:
+            value = re.sub(r"\s+#.*$", "", value)
+        if value:
+            found[match.group(1)] = value
+    return found
+
+
+def _sign_in(address: Optional[str]) -> Credential:
+    """The sign-in that ``methods login`` stored in a file of this user."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "methods"
+    memory = _read_json(state / "sign-ins.json")
+    everywhere: List[Dict[str, Any]] = memory.get("known") or []
+    known = [each for each in everywhere if address is None or each.get("server") == address.rstrip("/")]
+    last: Optional[Dict[str, Any]] = memory.get("last") if address is None else (known[0] if known else None)
+    if last:
+        issuer, server = str(last["issuer"]), str(last["server"])
+        name = hashlib.sha256(f"{issuer}\n{server}".encode()).hexdigest()[:16]
+        kept = _read_json(state / "sign-ins" / f"{name}.json")
+        token = kept.get("accessToken")
+        if isinstance(token, str):
+            if float(kept.get("expiresAtMs") or 0) <= time.time() * 1000:
+                raise CredentialError(
+                    f"The sign-in at {server} has expired: run any `methods` command to renew it, or set "
+                    "SERVICE_API_KEY.",
+                    code="sign_in_expired",
+                )
+            return Credential(_checked(server), token, None, is_key=False)
+    raise CredentialError(
+        "There is no service key: set SERVICE_API_KEY in the environment or in .env, or pass api_key=. "
+        "`methods connect` makes a key.",
+        code="no_key",
+    )
+
+
+def _read_json(path: Path) -> Dict[str, Any]:
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return cast(Dict[str, Any], found) if isinstance(found, dict) else {}

@@ -1,0 +1,167 @@
+"""What needs no service: keys, webhooks, and servers that are broken in a way of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.server
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterator, List, Tuple
+
+import pytest
+
+import methods
+from methods import ConnectionFailed, CredentialError, Methods, SignatureError, UnexpectedReply
+from methods._credentials import find_credential, parse_key
+
+AUTH = "sk_" + "A" * 43
+WHOLE = AUTH + "_" + "b" * 43 + "0wDHnF"
+RUN = b'{"run_id":"run_1","version_id":"ver_1","status":"succeeded"}'
+Reply = Tuple[int, "dict[str, str]", bytes]
+
+
+@pytest.fixture(autouse=True)
+def no_credential(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("SERVICE_API_KEY", "METHODS_SERVER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+class Server:
+    """Answers with the given replies in turn, and keeps what it got."""
+
+    def __init__(self, replies: List[Reply]) -> None:
+        self.got: List[Tuple[str, bytes]] = []
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                server.got.append((str(self.headers), body))
+                status, headers, content = replies[min(len(server.got), len(replies)) - 1]
+                self.send_response(status)
+                length = headers.pop("content-length", str(len(content)))
+                for name, value in {**headers, "content-length": length}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_GET = do_POST
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    servers: List[Server] = []
+
+    def start(*replies: Reply) -> Server:
+        servers.append(Server(list(replies)))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_a_mistyped_key_is_found_before_any_request() -> None:
+    assert parse_key(WHOLE) == (AUTH, "b" * 43)
+    for wrong in (WHOLE[:-1] + "G", WHOLE + "0", WHOLE[:-1], WHOLE + "\n", "pk" + WHOLE[2:], ""):
+        with pytest.raises(CredentialError) as found:
+            Methods(wrong, base_url="http://127.0.0.1:1")
+        assert found.value.code == "invalid_key"
+
+
+def test_the_key_comes_from_the_environment_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(CredentialError) as none:
+        find_credential(None, None)
+    assert none.value.code == "no_key"
+    (tmp_path / ".env").write_text(f'export SERVICE_API_KEY="{WHOLE}"\nMETHODS_SERVER=http://a.example # ours\n')
+    found = find_credential(None, None)
+    assert (found.base_url, found.bearer, found.content_part) == ("http://a.example", AUTH, "b" * 43)
+    monkeypatch.setenv("SERVICE_API_KEY", "sk_" + "C" * 43)
+    assert find_credential(None, None).bearer == "sk_" + "C" * 43
+    assert find_credential(AUTH, "http://b.example/").base_url == "http://b.example"
+
+
+def test_the_sign_in_of_the_command_line_is_the_last_resort(tmp_path: Path) -> None:
+    folder = tmp_path / "methods" / "sign-ins"
+    folder.mkdir(parents=True)
+    server, issuer = "http://s.example", "http://i.example"
+    known = f'{{"server":"{server}","issuer":"{issuer}"}}'
+    (tmp_path / "methods" / "sign-ins.json").write_text(f'{{"last":{known},"known":[{known}]}}')
+    name = hashlib.sha256(f"{issuer}\n{server}".encode()).hexdigest()[:16]
+    (folder / f"{name}.json").write_text(f'{{"accessToken":"token","expiresAtMs":{(time.time() + 60) * 1000}}}')
+    assert (find_credential(None, None).bearer, find_credential(None, server).is_key) == ("token", False)
+    with Methods() as client, pytest.raises(CredentialError) as refused:
+        client.start("wf_x", webhook_url="https://a.example")
+    assert refused.value.code == "webhook_needs_key"
+    (folder / f"{name}.json").write_text('{"accessToken":"token","expiresAtMs":1}')
+    with pytest.raises(CredentialError) as expired:
+        find_credential(None, None)
+    assert expired.value.code == "sign_in_expired"
+
+
+def test_a_start_is_repeated_with_one_key_and_only_the_auth_part_leaves(serve: Callable[..., Server]) -> None:
+    away = (503, {"retry-after": "0"}, b'{"error":"unavailable"}')
+    cut = (200, {"content-length": "999"}, RUN[:20])
+    server = serve(away, cut, (201, {}, RUN))
+    with Methods(WHOLE, base_url=server.url) as client:
+        assert client.start("wf_x", {"secret": "inputs"}).run_id == "run_1"
+    assert len(server.got) == 3
+    assert len({body for _, body in server.got}) == 1
+    assert b'"idempotency_key":"' in server.got[0][1]
+    assert f"Bearer {AUTH}\n" in server.got[0][0] and "bbbb" not in str(server.got)
+
+
+def test_what_does_not_speak_the_interface_is_an_error_with_a_sentence(serve: Callable[..., Server]) -> None:
+    for reply in ((200, {}, b"<html>"), (404, {}, b"not here"), (200, {}, b'{"id":1}')):
+        with Methods(AUTH, base_url=serve(reply).url) as client, pytest.raises(UnexpectedReply):
+            client.runs.get("run_1")
+    with Methods(AUTH, base_url="http://127.0.0.1:1", max_retries=1) as client, pytest.raises(ConnectionFailed):
+        client.runs.get("run_1")
+
+
+def test_the_debug_log_shows_no_content(serve: Callable[..., Server], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", logger="methods")
+    with Methods(WHOLE, base_url=serve((201, {}, RUN)).url) as client:
+        client.start("wf_x", {"canary": "c4n4ry"}, metadata={"canary": "c4n4ry"})
+    assert "POST /v1/runs: 201" in caplog.text
+    assert "c4n4ry" not in caplog.text and AUTH not in caplog.text
+
+
+def test_webhooks_that_are_forged_or_old_are_refused() -> None:
+    body, secret, now = b'{"event":"succeeded"}', "whsec_x", int(time.time())
+
+    def signature(t: int, by: str = secret) -> str:
+        return hmac.new(by.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
+
+    assert methods.webhooks.verify(body, f"t={now},v1={signature(now)}", secret) == {"event": "succeeded"}
+    both = f"t={now},v1={signature(now, 'older')},v1={signature(now)}"
+    assert methods.webhooks.verify(body.decode(), both, secret)
+    for header in (None, "", f"t={now}", f"t={now},v1={signature(now, 'other')}", f"t={now + 1},v1={signature(now)}"):
+        with pytest.raises(SignatureError):
+            methods.webhooks.verify(body, header, secret)
+    with pytest.raises(SignatureError) as old:
+        methods.webhooks.verify(body, f"t={now - 400},v1={signature(now - 400)}", secret)
+    assert old.value.code == "stale_signature"
+
+
+def test_the_import_loads_nothing_heavy() -> None:
+    code = "import sys, methods; print([m for m in ('httpx', 'asyncio', 'cryptography', 'ssl') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,127 @@
+"""Runs on the real service, from both clients."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+from conftest import method
+
+from methods import AskedQuestion, AsyncAskedQuestion, AsyncMethods, Conflict, InvalidRequest, Methods, NotFound
+from methods import AuthenticationError, RunTimeout
+
+
+def test_run_returns_the_result_and_the_same_key_the_same_run(client: Methods) -> None:
+    key = str(uuid.uuid4())
+    run = client.run(method("greet"), {"name": "Ada"}, idempotency_key=key)
+    assert (run.status, run.result) == ("succeeded", {"greeting": "Hello, Ada!"})
+    assert client.run(method("greet"), {"name": "Ada"}, idempotency_key=key).run_id == run.run_id
+    with pytest.raises(Conflict) as refused:
+        client.start(method("greet"), {"name": "Bob"}, idempotency_key=key)
+    assert (refused.value.code, refused.value.status) == ("idempotency_conflict", 409)
+    assert refused.value.request_id
+
+
+def test_refusals_are_typed_with_their_findings(client: Methods, address: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        client.start(method("greet"), {"name": 7})
+    assert refused.value.code == "invalid_inputs"
+    assert [each["path"] for each in refused.value.details] == ["/name"]
+    with pytest.raises(NotFound):
+        client.runs.get("run_0101m7y804g33sn568qvqft2vt")
+    with Methods("sk_" + "A" * 43, base_url=address) as stranger, pytest.raises(AuthenticationError):
+        stranger.runs.list()
+
+
+def test_two_questions_in_a_row_are_answered_and_a_misfit_is_asked_again(client: Methods) -> None:
+    asked = []
+
+    def on_ask(question: AskedQuestion) -> "dict[str, object]":
+        asked.append((question.step, [each["path"] for each in question.problems]))
+        return {"go": "yes"} if len(asked) == 1 else {"go": True}
+
+    run = client.run(method("two-questions"), on_ask=on_ask)
+    assert run.result == {"first": True, "second": True}
+    assert asked == [("first", []), ("first", ["/go"]), ("second", [])]
+
+
+def test_an_error_in_the_handler_is_reported_and_leaves_the_question_open(
+    client: Methods, caplog: pytest.LogCaptureFixture
+) -> None:
+    def on_ask(question: AskedQuestion) -> None:
+        raise RuntimeError("the desk is closed")
+
+    with pytest.raises(RunTimeout) as late:
+        client.run(method("two-questions"), on_ask=on_ask, timeout=1)
+    assert "the desk is closed" in caplog.text
+    run = client.runs.get(late.value.run_id)
+    assert run.question is not None and run.question.step == "first"
+    assert client.runs.answer(run.run_id, {"go": True}, question_id=run.question.id).status == "queued"
+    with pytest.raises(InvalidRequest if client.runs.get(run.run_id).status == "waiting" else Conflict):
+        client.runs.answer(run.run_id, {"go": "no"})
+    assert client.runs.cancel(run.run_id).raw.get("status") in ("cancelled", "running")
+
+
+def test_a_handler_that_returns_nothing_answers_later(address: str, key: str) -> None:
+    async def scenario() -> None:
+        async with AsyncMethods(key, base_url=address) as client:
+            questions: "asyncio.Queue[AsyncAskedQuestion]" = asyncio.Queue()
+
+            async def on_ask(question: AsyncAskedQuestion) -> None:
+                await questions.put(question)
+
+            waiting = asyncio.ensure_future(client.run(method("two-questions"), on_ask=on_ask))
+            for _ in range(2):
+                await (await questions.get()).answer({"go": False})
+            assert (await waiting).result == {"first": False, "second": False}
+
+    asyncio.run(scenario())
+
+
+def test_a_handler_slower_than_the_deadline_does_not_lose_the_run(address: str, key: str) -> None:
+    async def scenario() -> None:
+        async with AsyncMethods(key, base_url=address) as client:
+
+            async def on_ask(question: AsyncAskedQuestion) -> "dict[str, bool]":
+                async for event in client.runs.events(question.run_id):
+                    if event.data.get("status") == "failed":
+                        break
+                return {"go": True}
+
+            run = await client.run(method("short-question"), on_ask=on_ask)
+            assert run.status == "failed"
+            assert run.error is not None and run.error.code == "no_answer"
+
+    asyncio.run(scenario())
+
+
+def test_events_end_with_the_run(client: Methods) -> None:
+    run = client.start(method("greet"))
+    statuses = [event.data.get("status") for event in client.runs.events(run.run_id)]
+    assert statuses[-1] == "succeeded"
+
+
+def test_a_batch_judges_each_start_by_itself(client: Methods) -> None:
+    items = client.start_many([{"method": method("greet")}, {"method": method("greet"), "inputs": {"name": 1}}])
+    assert [item.status for item in items] == [201, 422]
+    assert items[0].run is not None and items[1].error is not None
+
+
+def test_lists_reruns_and_methods(client: Methods) -> None:
+    mark = uuid.uuid4().hex
+    run = client.run(method("greet"), metadata={"mark": mark})
+    assert [each.run_id for each in client.runs.list(metadata={"mark": mark}).items] == [run.run_id]
+    key = str(uuid.uuid4())
+    again = client.runs.rerun(run.run_id, idempotency_key=key)
+    assert again.run_id != run.run_id
+    assert client.runs.rerun(run.run_id, idempotency_key=key).run_id == again.run_id
+    assert "inputs" in client.methods.get(method("greet"))
+
+
+def test_files_go_in_and_come_out(client: Methods) -> None:
+    file = client.files.upload(b"a,b\n1,2\n", name="january.csv", media_type="text/csv")
+    run = client.run(method("digest-files"), {"a": file.as_input})
+    assert run.result is not None and run.result["first"] == file.sha256
+    assert client.runs.files(run.run_id, run.result["file"]["path"]) == b"a,b\n1,2\n"
+    assert client.runs.files(run.run_id)[:2] == b"\x1f\x8b"
