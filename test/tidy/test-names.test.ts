@@ -9,6 +9,8 @@ import { codeFiles, sources } from './source-files.ts';
 const IMPORTED = /(?:\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'/g;
 /** Code of the repository that no process of the product runs. */
 const IS_TOOL = /^test\/|\/bench\//;
+/** What applications import, and the product does not. */
+const IS_LIBRARY = /^libs\/client\/src\/index\.ts$/;
 
 /** The file that an import names; null outside the repository. */
 function fileOf(from: string, name: string): string | null {
@@ -35,6 +37,7 @@ function usedByTestsOnly(): string[] {
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const path of product) {
+      if (IS_LIBRARY.test(path)) continue;
       const by = [...(importers.get(path) ?? [])].filter((importer) => importer !== path);
       if (by.length > 0 && by.every((importer) => !product.has(importer) || found.has(importer))) found.add(path);
     }

@@ -1,0 +1,73 @@
+// The errors of the library: one base class, and a class for each kind that a program treats differently.
+
+export interface ErrorDetail {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface ErrorFacts {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  readonly cause?: unknown;
+}
+
+export class MethodsError extends Error {
+  /** The HTTP status; absent when no reply arrived. */
+  readonly status: number | undefined;
+  /** Names the request in the server's log. */
+  readonly requestId: string | undefined;
+  readonly details: readonly ErrorDetail[];
+
+  constructor(
+    readonly code: string,
+    message: string,
+    { status, requestId, details = [], cause }: ErrorFacts = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.status = status;
+    this.requestId = requestId;
+    this.details = details;
+  }
+}
+
+/** The client cannot be made, or called, like this: no request was sent. */
+export class ConfigurationError extends MethodsError {}
+/** No whole reply arrived: the server is down, or the connection broke. */
+export class ConnectionError extends MethodsError {}
+export class TimeoutError extends ConnectionError {}
+export class AuthenticationError extends MethodsError {}
+export class PermissionError extends MethodsError {}
+export class NotFoundError extends MethodsError {}
+export class ConflictError extends MethodsError {}
+/** The inputs, the answer or another value are refused; `details` name the fields. */
+export class InvalidRequestError extends MethodsError {}
+export class RateLimitError extends MethodsError {}
+export class ServerError extends MethodsError {}
+/** A webhook that the server did not sign, or that is too old. */
+export class WebhookError extends MethodsError {}
+
+const CLASSES: Readonly<Record<number, typeof MethodsError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  429: RateLimitError,
+};
+
+/** `body`: the parsed reply, if it is JSON. */
+export function errorOfReply(status: number, body: unknown, requestId: string | undefined): MethodsError {
+  const { error, message, details } = Object(body) as Record<string, unknown>;
+  const Kind = CLASSES[status] ?? (status >= 500 ? ServerError : InvalidRequestError);
+  const code = typeof error === 'string' ? error : 'unexpected_reply';
+  const text =
+    status === 401
+      ? 'The server refuses the service key: it is unknown there, or has been revoked.'
+      : typeof message === 'string'
+        ? message
+        : `The server replied with status ${status}, and not as this service does. Check baseUrl.`;
+  const findings = Array.isArray(details) ? (details as ErrorDetail[]) : [];
+  return new Kind(code, text, { status, requestId, details: findings });
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { createServiceKey } from '@methods/auth/service-key';
+import { createWebhookSecret, signatureHeader } from '@methods/auth/webhook-signature';
+import * as client from './index.ts';
+
+const { key: apiKey, authPart } = createServiceKey();
+const RUN = { run_id: 'run_1', version_id: 'ver_1', status: 'queued' };
+
+interface Sent {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+function scripted(...replies: readonly (() => Response)[]) {
+  const sent: Sent[] = [];
+  const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
+    const body = JSON.parse(String(init.body ?? '{}')) as Record<string, unknown>;
+    sent.push({ url: String(url), headers: new Headers(init.headers), body });
+    return (replies[sent.length - 1] ?? (() => Response.json(RUN)))();
+  };
+  const lines: string[] = [];
+  const logger = { debug: (line: string) => void lines.push(line) };
+  const options = { apiKey, baseUrl: 'http://server.test/', fetch: answer, logger, maxRetries: 2 };
+  return { methods: new client.Methods(options), sent, lines };
+}
+
+const busy = () => new Response('{"error":"unavailable"}', { status: 503, headers: { 'retry-after': '0' } });
+
+test('a start is repeated with the same key, and only the auth part of the service key is sent', async () => {
+  const { methods, sent, lines } = scripted(busy, busy);
+  assert.deepEqual(await methods.start({ method: 'wf_1', inputs: { name: 'Ada' } }), RUN);
+  assert.equal(sent.length, 3);
+  assert.equal(new Set(sent.map(({ body }) => body.idempotency_key)).size, 1);
+  assert.ok(sent.every(({ headers }) => headers.get('authorization') === `Bearer ${authPart}`));
+  assert.ok(lines.length === 2 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
+});
+
+test('a start that keeps failing reports the last reply, and one that is refused is not repeated', async () => {
+  const failing = scripted(busy, busy, busy);
+  await assert.rejects(failing.methods.start({ method: 'wf_1' }), {
+    name: 'ServerError',
+    code: 'unavailable',
+    status: 503,
+  });
+  assert.equal(failing.sent.length, 3);
+  const body = { error: 'invalid_inputs', message: 'No.', details: [{ path: '/n', code: 'type', message: 'No.' }] };
+  const refused = scripted(() => Response.json(body, { status: 422, headers: { 'x-request-id': 'r-1' } }));
+  await assert.rejects(refused.methods.start({ method: 'wf_1' }), (error) => {
+    assert.ok(error instanceof client.InvalidRequestError && error instanceof client.MethodsError);
+    assert.deepEqual(
+      [error.code, error.status, error.requestId, error.details],
+      ['invalid_inputs', 422, 'r-1', body.details],
+    );
+    return true;
+  });
+  assert.equal(refused.sent.length, 1);
+});
+
+test('a reply that was cut, or of another server, is a typed error', async () => {
+  const single = { maxRetries: 0, apiKey, baseUrl: 'http://server.test' };
+  const with200 = new client.Methods({ ...single, fetch: async () => new Response('{"run_id": "ru') });
+  await assert.rejects(with200.start({ method: 'wf_1' }), { name: 'ConnectionError', code: 'bad_reply' });
+  const stranger = new client.Methods({ ...single, fetch: async () => new Response('<html>', { status: 404 }) });
+  await assert.rejects(stranger.runs.get('run_1'), { name: 'NotFoundError', code: 'unexpected_reply' });
+  const down = new client.Methods({ ...single, baseUrl: 'http://127.0.0.1:1' });
+  await assert.rejects(down.runs.get('run_1'), { name: 'ConnectionError', code: 'unreachable' });
+});
+
+test('a server that does not reply is a timeout, and a caller that gives up gets its own reason', async () => {
+  const server = createServer().on('connection', (socket) => socket.resume());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const options = { apiKey, baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 };
+  try {
+    await assert.rejects(new client.Methods({ ...options, timeout: 5 }).runs.get('run_1'), { name: 'TimeoutError' });
+    const leaving = new AbortController();
+    const call = new client.Methods(options).start({ method: 'wf_1', signal: leaving.signal });
+    leaving.abort(new Error('enough'));
+    await assert.rejects(call, { message: 'enough' });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test('a key that is missing or mistyped is refused before any request', () => {
+  const mistyped = `${apiKey.slice(0, -1)}${apiKey.endsWith('a') ? 'b' : 'a'}`;
+  const make = (key: string) => () => new client.Methods({ apiKey: key, baseUrl: 'http://server.test' });
+  for (const key of [mistyped, apiKey.slice(0, 60), '']) {
+    assert.throws(make(key), { name: 'ConfigurationError', code: 'mistyped_key' });
+  }
+  assert.throws(() => new client.Methods({ apiKey, baseUrl: 'server.test' }), { code: 'no_server' });
+});
+
+test('a webhook is accepted for any matching signature, and refused when forged or old', () => {
+  const [secret, other] = [createWebhookSecret(), createWebhookSecret()];
+  const body = '{"event":"succeeded"}';
+  const header = signatureHeader([other, secret], 1_000, body);
+  const { verify } = client.webhooks;
+  assert.deepEqual(verify(body, { 'Service-Signature': header }, secret, { nowS: 1_300 }), { event: 'succeeded' });
+  assert.throws(() => verify(body, header, secret, { nowS: 1_301 }), { name: 'WebhookError', code: 'webhook_stale' });
+  assert.throws(() => verify(`${body} `, header, secret, { nowS: 1_000 }), { code: 'webhook_mismatch' });
+  assert.throws(() => verify(body, new Headers(), secret), { code: 'webhook_malformed' });
+});
