@@ -154,7 +154,7 @@ test('a body is checked as sent: no coercion, no unknown fields, every bound nam
   const cases: [object, string, RegExp][] = [
     [{ ...start, input: {} }, 'unknown_field', /"input".*Did you mean "inputs"\?/],
     [{ ...start, idempotencyKey: 'order-0001' }, 'unknown_field', /Did you mean "idempotency_key"\?/],
-    [{ ...start, run_data: 'device' }, 'enum', /"run_data" has to be one of account/],
+    [{ ...start, run_data: 'phone' }, 'enum', /"run_data" has to be one of account, device/],
     [{ ...start, webhook_url: `https://example.com/${'x'.repeat(2_029)}` }, 'webhook_url_length', /at most 2048/],
     [{ ...start, priority: 1 }, 'unknown_field', /"priority"/],
     [{ inputs: {} }, 'required', /"method" is missing/],
