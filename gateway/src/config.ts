@@ -1,9 +1,10 @@
 // The gateway's configuration: read once at start, with all faults reported at once.
+
+import { isSafeTransport } from '@methods/auth/safe-transport';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
-import { isSafeTransport } from './callers/safe-transport.ts';
 
 const ADDRESS = '\\S+:[0-9]{1,5}';
 const WEB_ADDRESS = '^https?://[^\\s?#]*[^/\\s?#]$';

@@ -2,9 +2,12 @@
 // refused.
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { METHODS } from '@methods/cli/cli.fixture';
+import { SignInStore } from '@methods/cli/sign-in/sign-in-store';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
+import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import type { RunBody } from '../e2e/api-client.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
@@ -99,6 +102,39 @@ test('a worker drains even if no one reads its output any more', async () => {
   left.signal('SIGINT');
   await nothingLost('unread', runId);
   assert.equal(await left.exited, 0);
+});
+
+test('a worker needs no key where its user is signed in as a member', async () => {
+  const { base_url: server, data_dir: dataDir } = stack.ready;
+  const provider = chooseStack(dataDir);
+  const env = { ...desk.env, METHODS_SERVER: server };
+  const store = new SignInStore({ stateDir: join(desk.folder.dir, '.state'), keyring: false });
+  const signIn = async (email: string, role: 'viewer' | 'member') => {
+    const request = { email, organization: 'Local', role, audience: 'machine' as const };
+    const accessToken = await fetchToken(provider, request);
+    const expiresAtMs = Date.now() + 600_000;
+    const { issuer } = provider;
+    const client = { clientId: 'methods-cli', resource: null, refreshToken: null };
+    await store.write({ server, issuer, ...client, accessToken, expiresAtMs });
+  };
+  await signIn('viewer@example.com', 'viewer');
+  const refused = await desk.folder.quick(['worker', '--method', stack.method('greet')], env);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^error: the server refuses this worker: A worker needs the role member or admin\.$/m);
+
+  // The other worker would take its run.
+  worker.signal('SIGTERM');
+  await worker.exited;
+  await signIn('member@example.com', 'member');
+  const signedIn = new StartedWorker({ ...desk, env }, '--method', 'held.method');
+  await signedIn.says('it is ready', ({ event }) => event === 'ready');
+  const runId = await gated.start('signed-in');
+  await gated.open('signed-in');
+  assert.equal((await stack.api.settled(runId)).status, 'succeeded');
+  await signedIn.says('it ran it', (line) => line.run_id === runId && line.end === 'succeeded');
+  signedIn.signal('SIGTERM');
+  assert.equal(await signedIn.exited, 0);
+  await store.remove(provider.issuer, server);
 });
 
 test('a worker whose key is not accepted ends at once and says what to do', async () => {

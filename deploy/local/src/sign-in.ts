@@ -125,6 +125,12 @@ export class SignIn {
     };
   }
 
+  /** What a node needs to accept people's tokens from workers. */
+  schedulerEnvironment(): Record<string, string> {
+    const names = ['OIDC_ISSUER', 'MACHINE_AUDIENCE', 'OIDC_ORG_CLAIM', 'OIDC_ORG_NAME_CLAIM', 'OIDC_ROLE_CLAIM'];
+    return Object.fromEntries(Object.entries(this.gatewayEnvironment()).filter(([name]) => names.includes(name)));
+  }
+
   private remember(): void {
     const file = fileIn(this.folder);
     writeFileSync(`${file}.new`, `${JSON.stringify(this.memory)}\n`, { mode: 0o600 });

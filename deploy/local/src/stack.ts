@@ -131,6 +131,7 @@ export class LocalStack {
         LISTEN: node.internal,
         WORKER_LISTEN: node.worker,
         METHOD_REGISTRY_URL: registry,
+        ...signIn.schedulerEnvironment(),
         ...given('WORKER_LEASE_MS', 'HEARTBEAT_MS', 'MAX_ATTEMPTS', 'SHARD_COUNT', 'FAULT_POINT', 'FAULT_ONCE'),
       });
     }

@@ -1,14 +1,12 @@
 // Access tokens of people, verified against the issuer's keys and remembered by their hash, so that a token in use
-// costs a hash and a look-up. Follows RFC 8725 and RFC 9068.
+// costs a hash and a look-up.
 import { createHash } from 'node:crypto';
+import { checkAccessToken } from '@methods/auth/access-token';
+import type { ClaimNames, Identity } from '@methods/auth/identity';
+import type { Issuer } from '@methods/auth/issuer';
 import type { Clock } from '@methods/base/clock';
-import { ServiceError } from '@methods/errors/service-error';
-import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { AgedCache } from '../cache/aged-cache.ts';
-import type { Identity } from '../clients/accounts.ts';
-import { CallerRefused, type RefusalReason } from './caller-refused.ts';
-import { type ClaimNames, identityOf } from './identity.ts';
-import type { Issuer } from './issuer.ts';
+import { CallerRefused } from './caller-refused.ts';
 
 export interface AccessTokensOptions extends ClaimNames {
   readonly issuer: Issuer;
@@ -28,11 +26,6 @@ export interface VerifiedToken {
   readonly expiresAtMs: number;
 }
 
-const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
-const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'jwt']);
-// Claims that only ID tokens have. An ID token is never a credential, for any audience.
-const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
-const CLOCKS_DIFFER_S = 5;
 /** After this time a token is verified again, so that a key that the issuer withdrew ends its tokens. */
 const REMEMBERED_MS = 300_000;
 const MIB = 1024 * 1024;
@@ -64,49 +57,15 @@ export class AccessTokens {
   }
 
   private async check(token: string): Promise<VerifiedToken> {
-    const { issuer, clock, machineAudience, mcpAudience } = this.options;
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, issuer.keyOf, {
-        algorithms: ALGORITHMS,
-        issuer: issuer.url,
-        audience: mcpAudience === null ? machineAudience : [machineAudience, mcpAudience],
-        requiredClaims: ['exp', 'sub'],
-        clockTolerance: CLOCKS_DIFFER_S,
-        currentDate: new Date(clock.wallMs()),
-      });
-      const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '') ?? 'jwt';
-      if (!TYPES.has(type) || ID_TOKEN_CLAIMS.some((claim) => claim in payload)) throw new CallerRefused('token_type');
-      const audiences = new Set(Array.isArray(payload.aud) ? payload.aud : [payload.aud]);
-      return {
-        forMachines: audiences.has(machineAudience),
-        forMcp: mcpAudience !== null && audiences.has(mcpAudience),
-        identity: identityOf(payload, this.options),
-        expiresAtMs: endOf(payload),
-      };
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      throw new CallerRefused(reasonOf(error));
-    }
+    const { machineAudience, mcpAudience } = this.options;
+    const audiences = mcpAudience === null ? [machineAudience] : [machineAudience, mcpAudience];
+    const checked = await checkAccessToken(token, { ...this.options, audiences });
+    if (typeof checked === 'string') throw new CallerRefused(checked);
+    return {
+      forMachines: checked.audiences.has(machineAudience),
+      forMcp: mcpAudience !== null && checked.audiences.has(mcpAudience),
+      identity: checked.identity,
+      expiresAtMs: checked.expiresAtMs,
+    };
   }
-}
-
-function endOf({ exp = 0 }: JWTPayload): number {
-  return (exp + CLOCKS_DIFFER_S) * 1_000;
-}
-
-const CLAIM_REASONS: Readonly<Record<string, RefusalReason>> = {
-  aud: 'token_audience',
-  iss: 'token_issuer',
-  nbf: 'token_not_yet_valid',
-};
-
-function reasonOf(error: unknown): RefusalReason {
-  if (error instanceof errors.JWTExpired) return 'token_expired';
-  if (error instanceof errors.JWTClaimValidationFailed) return CLAIM_REASONS[error.claim] ?? 'token_claims';
-  if (error instanceof errors.JOSEAlgNotAllowed) return 'token_algorithm';
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'token_signature';
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) {
-    return 'token_key_unknown';
-  }
-  return 'malformed';
 }

@@ -1,26 +1,18 @@
 // A request refused because of its caller, with its challenge. Callers learn only that; the log has the reason.
+import type { TokenFault } from '@methods/auth/access-token';
 import { ServiceError } from '@methods/errors/service-error';
 import type { GuardedSurface } from './surface.ts';
 
 /** For the log. Reveals nothing of the credential itself. */
 export type RefusalReason =
+  | TokenFault
   | 'no_credential'
-  | 'malformed'
   | 'other_kind'
   | 'unknown_key'
   | 'unknown_session'
   | 'unknown_upload_token'
   | 'other_upload'
   | 'tokens_not_taken'
-  | 'token_type'
-  | 'token_algorithm'
-  | 'token_signature'
-  | 'token_key_unknown'
-  | 'token_expired'
-  | 'token_not_yet_valid'
-  | 'token_claims'
-  | 'token_audience'
-  | 'token_issuer'
   | 'sign_in_unknown'
   | 'sign_in_state'
   | 'sign_in_declined'

@@ -2,11 +2,12 @@
 // accepts.
 
 import type { Caller, UserCaller } from '@methods/auth/caller';
+import type { Identity } from '@methods/auth/identity';
 import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { parseBearerKey } from '@methods/auth/service-key';
 import type { KeyId, OrgId } from '@methods/base/ids';
 import type { FastifyRequest } from 'fastify';
-import type { Identity, Member, Origin } from '../clients/accounts.ts';
+import type { Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { CallerRefused } from './caller-refused.ts';

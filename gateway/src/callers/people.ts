@@ -1,10 +1,11 @@
 // The parts that identify people: their accounts and, if an issuer is configured, its tokens and its sign-in.
+
+import { noOrganization } from '@methods/auth/identity';
+import { Issuer } from '@methods/auth/issuer';
 import type { Clock } from '@methods/base/clock';
 import { Accounts } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
 import { AccessTokens } from './access-tokens.ts';
-import { noOrganization } from './identity.ts';
-import { Issuer } from './issuer.ts';
 import { SignIn } from './sign-in.ts';
 
 export interface People {

@@ -1,6 +1,9 @@
 // Signs in with a browser: the authorization code flow with PKCE (RFC 7636), state and nonce. This server is a client
 // of the issuer here. The person's organization and name come from the ID token, or from userinfo if the token lacks
 // them.
+
+import { type Identity, identityOf, noOrganization } from '@methods/auth/identity';
+import { type Issuer, issuerAway } from '@methods/auth/issuer';
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -21,11 +24,9 @@ import {
   randomState,
   type ServerMetadata,
 } from 'openid-client';
-import type { Identity, SignInUnderWay } from '../clients/accounts.ts';
+import type { SignInUnderWay } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
 import { CallerRefused } from './caller-refused.ts';
-import { identityOf, noOrganization } from './identity.ts';
-import { type Issuer, issuerAway } from './issuer.ts';
 
 export interface SignInOptions {
   readonly issuer: Issuer;

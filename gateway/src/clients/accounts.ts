@@ -2,6 +2,7 @@
 // at most 30 s. The bus announces changes, which drop the cached entries at once.
 
 import { isRole, type Role } from '@methods/auth/caller';
+import type { Identity } from '@methods/auth/identity';
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, UserId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -19,21 +20,6 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** The issuer of these people; empty without an issuer. */
   readonly issuer: string;
-}
-
-/** A person as the claims of a verified token or a sign-in describe them. */
-export interface Identity {
-  /** The issuer's own id of the organization. */
-  readonly externalOrgId: string;
-  /** Empty: unknown. */
-  readonly orgName: string;
-  readonly subject: string;
-  readonly email: string;
-  /** Absent: the token does not contain it. */
-  readonly emailVerified?: boolean;
-  readonly name: string;
-  /** Empty: the issuer claims no role, or none of ours. */
-  readonly claimedRole: Role | '';
 }
 
 export interface Member {

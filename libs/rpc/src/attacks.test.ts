@@ -63,7 +63,7 @@ describe('an attacked server', () => {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
     [{ address }] = (await once(child, 'message')) as [{ address: string }];
-    other = rpcClient(WorkerService, address, { metadata: { authorization: 'org_b/key_b' } });
+    other = rpcClient(WorkerService, address, { metadata: () => ({ authorization: 'org_b/key_b' }) });
     for (let i = 0; i < 50; i++) await other.getVersion({ method: 'wf_warm' });
   });
   after(() => {

@@ -33,7 +33,7 @@ function admission(limits: Partial<Admission> = {}): Admission {
 }
 
 const clientOf = (address: string, authorization: string) =>
-  rpcClient(WorkerService, address, { metadata: { authorization } });
+  rpcClient(WorkerService, address, { metadata: () => ({ authorization }) });
 
 /** Sends a call's bytes unchanged; returns its status. */
 function sendBytes(address: string, bytes: Buffer): Promise<number> {

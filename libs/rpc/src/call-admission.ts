@@ -9,7 +9,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { type Clock, systemClock } from '@methods/base/clock';
-import type { KeyId, OrgId } from '@methods/base/ids';
+import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { SlowLane } from '@methods/base/slow-lane';
 import { toGrpcError } from '@methods/errors/grpc-status';
@@ -18,7 +18,8 @@ import { overShare } from '@methods/errors/over-share';
 /** The caller's organization and key. */
 interface CallOwner {
   readonly orgId: OrgId;
-  readonly keyId: KeyId;
+  /** Of its credential: a key or a person. */
+  readonly keyId: string;
 }
 
 export interface Admission {

@@ -46,7 +46,7 @@ type ClientMethod<M> =
 
 interface ClientOptions {
   /** Sent with every call. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: () => Readonly<Record<string, string>>;
 }
 
 /**
@@ -68,7 +68,7 @@ function clientMethod(client: GrpcClient, method: DescMethod, { metadata: always
   const path = methodPath(method);
   const encode = encoder<DescMessage>(method.input);
   const decode = decoder(method.output);
-  const metadataOf = ({ metadata }: CallOptions) => callMetadata({ ...always, ...metadata });
+  const metadataOf = ({ metadata }: CallOptions) => callMetadata({ ...always?.(), ...metadata });
   switch (method.methodKind) {
     case 'unary':
       return (request: AnyMessage, options: CallOptions = {}) =>

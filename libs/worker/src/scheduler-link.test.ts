@@ -18,13 +18,14 @@ class HeldLink {
   private over: (() => void)[] = [];
   readonly link: SchedulerLink;
 
-  constructor(addresses: readonly string[]) {
+  constructor(addresses: readonly string[], renewed?: () => Promise<string>) {
     const hello = (streamNumber: number) => ({
       item: { case: 'hello' as const, value: { workerId: 'w', streamNumber, methods: ['wf_a' as const], slots: 1 } },
     });
     this.link = new SchedulerLink({
       addresses,
       authorization: 'Bearer sk_test',
+      renewed,
       clock: {
         ...systemClock,
         after: (delayMs, run) => {
@@ -106,6 +107,36 @@ describe('the link to the run-scheduler', () => {
     }
     held.link.stop();
     assert.ok((held.waitsMs[5] ?? 0) >= 1_600, `the sixth wait was ${held.waitsMs[5]} ms`);
+  });
+
+  it('moves to its next authorization before the present one ends', async () => {
+    let present = 'Bearer sk_test';
+    const held = new HeldLink([node.address], async () => present);
+    held.link.start();
+    await until('the link is welcomed', () => node.streams[0]?.welcomed && held.link.send(CREDIT));
+    held.endPauses();
+    await until('it asks again later', () => held.waitsMs.length === 2);
+    assert.equal(node.streams.length, 1, 'an unchanged authorization keeps its stream');
+    present = 'Bearer next';
+    await until('the link is welcomed with the next one', () => {
+      held.endPauses();
+      return node.streams[1]?.welcomed;
+    });
+    held.link.stop();
+    assert.deepEqual([node.streams[1]?.authorization, held.link.authorization], ['Bearer next', 'Bearer next']);
+  });
+
+  it('dials with the present authorization after a node ended its stream', async () => {
+    const held = new HeldLink([node.address], async () => 'Bearer next');
+    held.link.start();
+    await until('the link is welcomed', () => node.streams[0]?.welcomed);
+    node.stream.cut();
+    await until('the link is welcomed again', () => {
+      held.endPauses();
+      return node.streams[1]?.welcomed;
+    });
+    held.link.stop();
+    assert.equal(node.streams.at(-1)?.authorization, 'Bearer next');
   });
 
   it('sends nothing before the welcome', async () => {

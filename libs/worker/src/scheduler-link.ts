@@ -16,6 +16,8 @@ interface SchedulerLinkOptions {
   readonly addresses: readonly string[];
   /** `Bearer sk_...`, with only the auth part of the key. */
   readonly authorization: string;
+  /** Returns the present authorization, for one that expires; absent: it never changes. */
+  readonly renewed?: (() => Promise<string>) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The first item of a stream. */
@@ -25,6 +27,9 @@ interface SchedulerLinkOptions {
   readonly onDown: (error: ServiceError | null) => void;
 }
 
+/** How often a worker asks for its present authorization. Those of people are renewed a minute before they expire. */
+const RENEW_MS = 15_000;
+
 export class SchedulerLink {
   private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000, jitter: 0.5 });
   private connection: FrameConnection<WorkerItem> | null = null;
@@ -33,21 +38,33 @@ export class SchedulerLink {
   /** Whether the connected node accepts the last step's record inside the report that follows it. */
   takesLastRecord = false;
   private redial: Timer | null = null;
+  private renewal: Timer | null = null;
+  /** The stream ends only to begin with the next authorization. */
+  private renewing = false;
+  private present: string;
   private streamNumber = 0;
   private next: number;
   private stopped = false;
 
   constructor(private readonly options: SchedulerLinkOptions) {
     this.next = Math.floor(Math.random() * options.addresses.length);
+    this.present = options.authorization;
   }
 
   start(): void {
     this.dial();
+    this.renewLater();
+  }
+
+  /** Of the stream, and of calls beside it. */
+  get authorization(): string {
+    return this.present;
   }
 
   stop(): void {
     this.stopped = true;
     this.redial?.cancel();
+    this.renewal?.cancel();
     this.connection?.close();
   }
 
@@ -69,9 +86,35 @@ export class SchedulerLink {
     this.connection?.close();
   }
 
+  private renewLater(): void {
+    if (this.options.renewed === undefined) return;
+    this.renewal = this.options.clock.after(RENEW_MS, () => {
+      void this.renew().then((isNew) => {
+        if (this.stopped) return;
+        this.renewing = isNew && this.connection !== null;
+        if (isNew) this.moveOn();
+        this.renewLater();
+      });
+    });
+  }
+
+  /** Without a new one the old one counts until it expires, and the node then says so. */
+  private async renew(): Promise<boolean> {
+    const { renewed } = this.options;
+    const next = await renewed?.().catch(() => this.present);
+    if (next === undefined || next === this.present) return false;
+    this.present = next;
+    return true;
+  }
+
+  private async dialRenewed(): Promise<void> {
+    await this.renew();
+    if (!this.stopped) this.dial();
+  }
+
   private dial(): void {
     const connection = dialFrames(WorkerService.method.work, this.address, {
-      metadata: { authorization: this.options.authorization },
+      metadata: { authorization: this.present },
       onItems: (items) => {
         if (!this.welcomed) this.heardFirst(items[0]);
         this.options.onItems(items);
@@ -103,8 +146,12 @@ export class SchedulerLink {
     const waitMs = this.backoff.nextMs();
     // The reason a node refuses this worker, for example a method that its organization does not have.
     const reason = error === null || error.code === 'unavailable' ? {} : { reason: error.message };
-    this.options.logger.warn({ code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) }, 'not connected');
-    this.redial = this.options.clock.after(waitMs, () => this.dial());
+    const fields = { code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) };
+    if (this.renewing) this.options.logger.info(fields, 'connecting with a new authorization');
+    else this.options.logger.warn(fields, 'not connected');
+    this.renewing = false;
+    const redial = () => (this.options.renewed === undefined ? this.dial() : void this.dialRenewed());
+    this.redial = this.options.clock.after(waitMs, redial);
   }
 }
 
@@ -112,12 +159,14 @@ export class SchedulerLink {
 export class NodeClients {
   private readonly clients = new Map<string, Client<typeof WorkerService>>();
 
-  constructor(private readonly authorization: string) {}
+  constructor(private readonly authorization: () => string) {}
 
   at(address: string): Client<typeof WorkerService> {
     const known = this.clients.get(address);
     if (known !== undefined) return known;
-    const client = rpcClient(WorkerService, address, { metadata: { authorization: this.authorization } });
+    const client = rpcClient(WorkerService, address, {
+      metadata: () => ({ authorization: this.authorization() }),
+    });
     this.clients.set(address, client);
     return client;
   }

@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly addresses: readonly string[];
   /** `sk_...`, the auth part of a service key. */
   readonly authPart: string;
+  /** For an access token in its place: returns the present one, renewed before it expires. */
+  readonly renewedToken?: () => Promise<string>;
   /** Production ids, wf_... */
   readonly methods: readonly ProductionId[];
   /** The number of runs executed at the same time. */
@@ -85,12 +87,11 @@ export class Worker implements Stoppable {
   private emptyListeners: (() => void)[] = [];
 
   constructor(private readonly options: WorkerOptions) {
-    const { clock, logger, addresses, concurrency, dataDir, path } = options;
+    const { clock, logger, addresses, concurrency, dataDir, path, renewedToken } = options;
     this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
     this.nextTick = new NextTick(clock, () => this.tick());
-    this.clients = new NodeClients(`Bearer ${options.authPart}`);
-    const { isolation } = this;
-    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock, isolation });
+    this.clients = new NodeClients(() => this.link.authorization);
+    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock, isolation: this.isolation });
     const server: VersionServer = {
       getVersion: (request) => this.clients.at(this.link.address).getVersion(request),
       putLock: (request) => this.clients.at(this.link.address).putLock(request),
@@ -101,6 +102,7 @@ export class Worker implements Stoppable {
     this.link = new SchedulerLink({
       addresses,
       authorization: `Bearer ${options.authPart}`,
+      renewed: renewedToken === undefined ? undefined : async () => `Bearer ${await renewedToken()}`,
       clock,
       logger,
       hello: (streamNumber) => this.hello(streamNumber),
@@ -149,8 +151,7 @@ export class Worker implements Stoppable {
     const { cacheDir, allowInstallScripts: allowScripts, path, secrets: host, clock } = this.options;
     const { signal } = this.installs;
     const { pythons } = this.runners;
-    const given = lock === undefined ? {} : { lock };
-    const options = { cacheDir, allowScripts, path, host, pythons, clock, signal, ...given };
+    const options = { cacheDir, allowScripts, path, host, pythons, clock, signal, ...(lock && { lock }) };
     const prepared = await prepareDependencies(method, options);
     const { pythonCommand } = prepared.environment;
     await refuseUnreadableCode(method, { path, pythonCommand });

@@ -137,7 +137,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const clockLook = new ClockLook({ databaseClock, ask: () => store.clockMs(), logger: log('clock') });
 
   // The registry and the bus; the other nodes, the links to them, and this node's shards.
-  const registry = new RegistryClient(config.methodRegistryUrl, clock);
+  const registry = new RegistryClient(config.methodRegistryUrl, clock, config.people);
   const bus = new Bus({ url: config.natsUrl.reveal(), name: nodeId, logger: log('bus') });
   const peerAddress = () => config.peerAddress ?? `${hostOf(config.listen)}:${server.port}`;
   const membership = new Membership({ ...node, peerAddress, bus, sql: pools.beats, logger: log('members') });

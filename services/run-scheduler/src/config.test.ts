@@ -33,6 +33,7 @@ test('optional variables have their defaults', () => {
     listen: '127.0.0.1:0',
     workerListen: '127.0.0.1:0',
     workerTls: null,
+    people: null,
     peerAddress: null,
     methodRegistryUrl: 'registry:7000',
     shardCount: 256,
@@ -80,4 +81,17 @@ test('a certificate needs its own key; a refusal shows neither', async () => {
   }
   assert.match(faults({ ...REQUIRED, WORKER_TLS_KEY_FILE: 'k' }), /^ *WORKER_TLS_CERTIFICATE_FILE: /m);
   rmSync(folder, { recursive: true });
+});
+
+test('people are accepted by the tokens of one issuer, for an audience, over a safe transport', () => {
+  const people = { OIDC_ISSUER: 'https://login.example', MACHINE_AUDIENCE: 'https://methods.example/api' };
+  assert.deepEqual(readConfig({ ...REQUIRED, ...people }).people, {
+    issuer: 'https://login.example',
+    machineAudience: 'https://methods.example/api',
+    orgClaim: 'org_id',
+    orgNameClaim: 'org_name',
+    roleClaim: null,
+  });
+  assert.throws(() => readConfig({ ...REQUIRED, OIDC_ISSUER: people.OIDC_ISSUER }), /MACHINE_AUDIENCE: is not set/);
+  assert.throws(() => readConfig({ ...REQUIRED, ...people, OIDC_ISSUER: 'http://login.example' }), /neither https/);
 });

@@ -1,11 +1,13 @@
 // The run-scheduler's configuration: read once at start, with all faults reported at once.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { ClaimNames } from '@methods/auth/identity';
+import { isSafeTransport } from '@methods/auth/safe-transport';
 import { FAULT_POINTS, type FaultPoint, type FaultPointName } from '@methods/base/fault-point';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { ServerTls } from '@methods/rpc/server';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 const ADDRESS = '^\\S+:[0-9]{1,5}$';
 
@@ -25,6 +27,12 @@ const Environment = Type.Object({
   NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
   /** host:port of the method registry, which knows the keys and versions. */
   METHOD_REGISTRY_URL: Type.String({ pattern: ADDRESS }),
+  /** With it, people's access tokens open streams of workers too; the same values as for the gateways. */
+  OIDC_ISSUER: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]+$' })),
+  MACHINE_AUDIENCE: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+  OIDC_ORG_CLAIM: Type.String({ minLength: 1, default: 'org_id' }),
+  OIDC_ORG_NAME_CLAIM: Type.String({ minLength: 1, default: 'org_name' }),
+  OIDC_ROLE_CLAIM: Type.Optional(Type.String({ minLength: 1 })),
   /** Fixed when a database is made: a run id names its shard. */
   SHARD_COUNT: Type.Integer({ default: 256, minimum: 1, maximum: 1024 }),
   /** A worker that is silent for this long loses its runs. */
@@ -43,6 +51,12 @@ const Environment = Type.Object({
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
 
+/** Whose access tokens are accepted, and the claims that name their organization and role. */
+export interface PeopleConfig extends ClaimNames {
+  readonly issuer: string;
+  readonly machineAudience: string;
+}
+
 export interface Config {
   readonly listen: string;
   readonly workerListen: string;
@@ -52,6 +66,8 @@ export interface Config {
   readonly postgresUrl: Secret;
   readonly natsUrl: Secret;
   readonly methodRegistryUrl: string;
+  /** Null: workers need a service key. */
+  readonly people: PeopleConfig | null;
   readonly shardCount: number;
   readonly workerLeaseMs: number;
   readonly heartbeatMs: number;
@@ -80,6 +96,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     postgresUrl: environment.POSTGRES_URL,
     natsUrl: environment.NATS_URL,
     methodRegistryUrl: environment.METHOD_REGISTRY_URL,
+    people: peopleOf(environment),
     shardCount: environment.SHARD_COUNT,
     workerLeaseMs: environment.WORKER_LEASE_MS,
     heartbeatMs: environment.HEARTBEAT_MS,
@@ -89,6 +106,20 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
       names === undefined || onceFile === undefined ? null : { names: names.split(',') as FaultPointName[], onceFile },
     logLevel: environment.LOG_LEVEL,
   });
+}
+
+function peopleOf(environment: Static<typeof Environment>): PeopleConfig | null {
+  const { OIDC_ISSUER: issuer, MACHINE_AUDIENCE: machineAudience } = environment;
+  if (issuer === undefined) return null;
+  if (machineAudience === undefined) throw new ConfigError(['MACHINE_AUDIENCE: is not set, but OIDC_ISSUER is']);
+  if (!isSafeTransport(issuer)) throw new ConfigError(['OIDC_ISSUER: is neither https nor on this machine']);
+  return {
+    issuer,
+    machineAudience,
+    orgClaim: environment.OIDC_ORG_CLAIM,
+    orgNameClaim: environment.OIDC_ORG_NAME_CLAIM,
+    roleClaim: environment.OIDC_ROLE_CLAIM ?? null,
+  };
 }
 
 function tlsOf(certificateFile: string | undefined, keyFile: string | undefined): ServerTls | null {

@@ -18,7 +18,9 @@ const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'dat
 
 const Worker = Type.Object({
   id: Type.String({ description: 'Chosen by the worker; another one after each start.' }),
-  key_id: Type.String({ description: 'The key that it connected with, key_…' }),
+  key_id: Type.String({
+    description: 'The key that it connected with, key_…; empty for a worker of a signed-in person',
+  }),
   methods: Type.Array(Type.String(), { description: 'The first 50, wf_….' }),
   methods_count: Type.Integer(),
   slots: Type.Integer({ description: 'Runs it executes at a time.' }),

@@ -16,6 +16,8 @@ export interface StartedWorkerOptions {
   /** Of the run-schedulers: `host:port`, or `https://host:port` over TLS. */
   readonly addresses: readonly string[];
   readonly authPart: string;
+  /** With a sign-in: returns its present token. */
+  readonly renewedToken?: () => Promise<string>;
   readonly methods: readonly ProductionId[];
   readonly concurrency: number;
   readonly sandbox: boolean;

@@ -18,8 +18,8 @@ export const workerCommand: Command = {
   summary: 'Execute runs of methods on this machine',
   details: [
     'METHOD is an id (wf_…), a saved file or a display name. The key comes from SERVICE_API_KEY, or is that of the local',
-    'stack. Secrets that methods declare come from the environment. A first SIGTERM or Ctrl-C lets the present steps end',
-    'and gives the runs back; the second ends at once.',
+    'stack; without one, the worker uses your sign-in, as a member or an admin. Secrets that methods declare come from the',
+    'environment. A first SIGTERM or Ctrl-C lets the present steps end and gives the runs back; the second ends at once.',
   ],
   endsByInterrupt: true,
   options: {
@@ -42,13 +42,18 @@ export const workerCommand: Command = {
     const concurrency = concurrencyOf(line);
     const api = await openServer(line, context);
     const methods = await Promise.all(words.map((word) => namedMethod(api, word, cwd)));
-    const { addresses, authPart } = await schedulerOf(api);
+    const { addresses, ...credential } = await schedulerOf(api);
     const ids = [...new Set(methods.map(({ id }) => productionMethodId(id)))];
-    const report = new WorkerReport(output, { methods: ids, concurrency, server: api.baseUrl });
+    const report = new WorkerReport(output, {
+      methods: ids,
+      concurrency,
+      server: api.baseUrl,
+      signedIn: credential.renewedToken !== undefined,
+    });
     const { startWorker } = await import('./start-worker.ts');
     const sandbox = !line.flag('no-sandbox');
     const worker = await startWorker(
-      { addresses, authPart, methods: ids, concurrency, sandbox },
+      { addresses, ...credential, methods: ids, concurrency, sandbox },
       report,
       context.config,
     );
@@ -69,14 +74,15 @@ async function schedulerOf(api: ServerApi) {
     const hint = 'its operator sets GRPC_PUBLIC_URL';
     throw new CommandError('no_worker_address', `${api.baseUrl} does not say where workers connect`, { hint });
   }
-  const kind = api.credentialKind(RUNS);
-  const authPart = kind === 'none' ? null : await api.bearer(RUNS);
-  if (authPart === null || kind === 'sign-in') {
-    const hint = 'make a key with  methods keys create --name NAME  and set SERVICE_API_KEY';
-    throw new CommandError('no_key', 'a worker needs a service key, and SERVICE_API_KEY is not set', { hint });
+  const authPart = await api.bearer(RUNS);
+  if (authPart === null) {
+    const hint = `methods login --server ${api.baseUrl},  or make a key and set SERVICE_API_KEY`;
+    throw new CommandError('no_key', 'a worker needs a sign-in or a service key', { hint });
   }
   await api.get(RUNS, { limit: 1 });
-  return { addresses: grpcUrl.split(','), authPart };
+  const addresses = grpcUrl.split(',');
+  if (api.credentialKind(RUNS) !== 'sign-in') return { addresses, authPart };
+  return { addresses, authPart, renewedToken: async () => (await api.bearer(RUNS)) ?? authPart };
 }
 
 function concurrencyOf(line: CommandLine): number {

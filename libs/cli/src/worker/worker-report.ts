@@ -11,6 +11,8 @@ interface Facts {
   readonly methods: readonly string[];
   readonly concurrency: number;
   readonly server: string;
+  /** With a person's token instead of a key. */
+  readonly signedIn: boolean;
 }
 
 export class WorkerReport {
@@ -75,10 +77,11 @@ export class WorkerReport {
       this.output.note(`${message}${run}`);
       return;
     }
-    const { code, waitMs } = fields;
-    if (code === 'unauthorized' || code === 'forbidden') {
-      const hint = 'make a key with  methods keys create --name NAME  and set SERVICE_API_KEY';
-      this.refusal = new CommandError('unauthorized', 'the server does not accept the key of this worker', { hint });
+    const { code, waitMs, reason } = fields;
+    // A token that expires ends the stream; the next one has another token.
+    const isExpired = code === 'unauthorized' && this.facts.signedIn && this.state === 'connected';
+    if ((code === 'unauthorized' || code === 'forbidden') && !isExpired) {
+      this.refusal = this.refusalOf(String(code), String(reason));
       return this.refuse();
     }
     // One line for an outage, for any number of tries.
@@ -87,6 +90,19 @@ export class WorkerReport {
     const words = this.state === 'starting' ? 'No connection yet' : 'The connection is lost';
     if (this.state === 'connected') this.state = 'away';
     this.say({ event: 'disconnected', code: String(code) }, `${words} (${String(code)})${again}`);
+  }
+
+  private refusalOf(code: string, reason: string): CommandError {
+    const { server, signedIn } = this.facts;
+    const key = 'make a key with  methods keys create --name NAME  and set SERVICE_API_KEY';
+    if (!signedIn) {
+      return new CommandError('unauthorized', 'the server does not accept the key of this worker', { hint: key });
+    }
+    if (code === 'forbidden') {
+      return new CommandError('forbidden', `the server refuses this worker: ${reason}`, { hint: key });
+    }
+    const hint = `methods login --server ${server}`;
+    return new CommandError('unauthorized', 'the server does not accept the sign-in of this worker', { hint });
   }
 
   private say(fields: Readonly<Record<string, unknown>>, words: string): void {

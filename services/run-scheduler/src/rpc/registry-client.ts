@@ -1,5 +1,7 @@
 // This service's calls to the method registry: the owner of a worker's key, the versions that workers run, how long an
 // organization keeps its runs, and which events its endpoints take.
+import { isRole } from '@methods/auth/caller';
+import { Issuer } from '@methods/auth/issuer';
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, ProductionId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
@@ -13,9 +15,11 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import { isUnknownCall } from '@methods/rpc/unknown-call';
 import type { AuditLine } from '@methods/service/audit-log';
 import { EndpointEvents } from '../bus/endpoint-events.ts';
+import type { PeopleConfig } from '../config.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { KnownMethods } from '../worker-stream/worker-admission.ts';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
+import { WorkerPeople } from '../worker-stream/worker-people.ts';
 
 const RESOLVE_MS = 3_000;
 const SETTINGS_MS = 3_000;
@@ -31,12 +35,17 @@ export class RegistryClient implements Stoppable {
   private readonly accounts: Client<typeof AccountService>;
   private readonly endpoints: Client<typeof EndpointService>;
 
-  constructor(address: string, clock: Clock) {
+  /** `people`: whose tokens open streams of workers; null: only keys do. */
+  constructor(address: string, clock: Clock, people: PeopleConfig | null = null) {
     this.calls = rpcClient(MethodRegistryService, address);
     this.accounts = rpcClient(AccountService, address);
     this.endpoints = rpcClient(EndpointService, address);
     this.endpointEvents = new EndpointEvents({ clock, ask: (orgId) => this.eventsTaken(orgId) });
-    this.keys = new WorkerKeys({ nowMs: () => clock.monotonicMs(), resolve: (hash) => this.resolve(hash) });
+    this.keys = new WorkerKeys({
+      nowMs: () => clock.monotonicMs(),
+      resolve: (hash) => this.resolve(hash),
+      people: people === null ? null : this.peopleOf(people, clock),
+    });
     this.methods = new KnownMethods({ find: (orgId, methods) => this.findMethods(orgId, methods) });
     const retentionDays = async (orgId: OrgId) =>
       (await askSettings(this.accounts, orgId, SETTINGS_MS))?.retentionDays ?? null;
@@ -77,6 +86,19 @@ export class RegistryClient implements Stoppable {
     const contentGrants = found.contentGrants.map(({ fromKeyId, wrapped }) => ({ fromKeyId, wrapped }));
     if (key === undefined) throw new ServiceError('unauthorized');
     return { orgId: key.orgId, keyId: key.keyId, ...(contentGrants.length > 0 && { contentGrants }) };
+  }
+
+  private peopleOf({ machineAudience, ...people }: PeopleConfig, clock: Clock): WorkerPeople {
+    const issuer = new Issuer(people.issuer, clock);
+    return new WorkerPeople({
+      rules: { ...people, issuer, clock, audiences: [machineAudience] },
+      memberOf: async (identity) => {
+        const request = { issuer: people.issuer, ...identity, ip: '', requestId: '' };
+        const { member } = await this.accounts.ensureUser(request, { timeoutMs: RESOLVE_MS });
+        if (member === undefined || !isRole(member.role)) throw new ServiceError('internal');
+        return { orgId: member.orgId, userId: member.userId, role: member.role };
+      },
+    });
   }
 
   private async findMethods(orgId: OrgId, methods: readonly ProductionId[]): Promise<readonly string[]> {

@@ -67,7 +67,7 @@ describe('the calls of workers', () => {
     server = new RpcServer({ listen: '127.0.0.1:0', services, logger: silentLogger, graceMs: 0 });
     await server.start();
     const clientOf = (key: string) =>
-      rpcClient(WorkerService, `127.0.0.1:${server.port}`, { metadata: { authorization: `Bearer ${key}` } });
+      rpcClient(WorkerService, `127.0.0.1:${server.port}`, { metadata: () => ({ authorization: `Bearer ${key}` }) });
     ours = clientOf(OURS.authPart);
     theirs = clientOf(THEIRS.authPart);
     stranger = clientOf(createServiceKey().authPart);

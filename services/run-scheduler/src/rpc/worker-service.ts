@@ -90,9 +90,10 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
   const ownerOf = (metadata: Metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? ''));
   return {
     work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
-      const owner = await ownerOf(connection.metadata);
-      const check = () => ownerOf(connection.metadata);
-      const askAgain = () => keys.askAgain(String(connection.metadata.get('authorization')[0] ?? ''));
+      const credential = String(connection.metadata.get('authorization')[0] ?? '');
+      const owner = await keys.ownerOf(credential);
+      const check = () => keys.ownerOf(credential);
+      const askAgain = () => keys.askAgain(credential);
       const session = new WorkerSession(connection, { ...owner, check, askAgain }, sessions);
       sessions.connected(session);
       return {

@@ -1,7 +1,7 @@
 // Limits how fast the workers of one key may send hellos: each hello uses the key's own budget, and hellos beyond it
 // wait in the key's own line. A worker that dials in a loop thus delays only its own key.
 import type { Clock } from '@methods/base/clock';
-import type { KeyId, OrgId, ProductionId } from '@methods/base/ids';
+import type { OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 
@@ -16,7 +16,8 @@ const NAMES_OF_KEY_MAX = 25_000;
 
 export interface PacedHello {
   readonly orgId: OrgId;
-  readonly keyId: KeyId;
+  /** Of the key, or of the person. */
+  readonly keyId: string;
   readonly methods: readonly ProductionId[];
   readonly queueCount: number;
   /** Reports whether the stream has ended. */
@@ -73,7 +74,7 @@ export class HelloPace {
     }
   }
 
-  private paceOf(keyId: KeyId): KeyPace {
+  private paceOf(keyId: string): KeyPace {
     const known = this.keys.get(keyId);
     if (known !== undefined) {
       this.refill(known);
@@ -90,7 +91,7 @@ export class HelloPace {
     pace.atMs = nowMs;
   }
 
-  private wait(keyId: KeyId, pace: KeyPace): void {
+  private wait(keyId: string, pace: KeyPace): void {
     const [first] = pace.line;
     if (pace.timer !== null || first === undefined) return;
     const missing = Math.max(0, first.points - pace.budget);
@@ -100,7 +101,7 @@ export class HelloPace {
     });
   }
 
-  private next(keyId: KeyId, pace: KeyPace): void {
+  private next(keyId: string, pace: KeyPace): void {
     this.refill(pace);
     const tooLateMs = this.clock.monotonicMs() - WAIT_MS;
     for (let first = pace.line[0]; first !== undefined; first = pace.line[0]) {

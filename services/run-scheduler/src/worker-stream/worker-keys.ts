@@ -1,15 +1,24 @@
-// Resolves a worker's key to its owner. The registry's answers are cached for a while, dropped at once when it reports
-// a changed key, and used past their age while it is unavailable: running work must not stop with it.
+// Resolves a worker's credential to its owner: a service key here, the access token of a person in WorkerPeople. The
+// registry's answers are cached for a while, dropped at once when it reports a changed key, and used past their age
+// while it is unavailable: running work must not stop with it.
 import { authSha256, parseBearerKey } from '@methods/auth/service-key';
-import type { KeyId, OrgId } from '@methods/base/ids';
+import type { KeyId, OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { LRUCache } from 'lru-cache';
 
 export interface KeyOwner {
   readonly orgId: OrgId;
-  readonly keyId: KeyId;
+  /** The key, or the person who opened the stream with an access token. */
+  readonly keyId: KeyId | UserId;
+  /** The hash of an access token, since a person has several in turn; absent: a key. */
+  readonly tokenSha256?: string;
   /** The content parts of other keys, wrapped for this one; absent: none. */
   readonly contentGrants?: readonly { readonly fromKeyId: string; readonly wrapped: Uint8Array }[];
+}
+
+/** Its key, if it is one. */
+export function keyed({ keyId, tokenSha256 }: KeyOwner): { keyId?: KeyId } {
+  return tokenSha256 === undefined ? { keyId: keyId as KeyId } : {};
 }
 
 interface Known extends KeyOwner {
@@ -40,11 +49,15 @@ export class WorkerKeys {
       readonly nowMs: () => number;
       /** Rejects with `unauthorized` for unknown and revoked keys. */
       readonly resolve: (authSha256: Uint8Array) => Promise<KeyOwner>;
+      /** Null: only keys are accepted. */
+      readonly people?: { ownerOf(token: string): Promise<KeyOwner> } | null;
     },
   ) {}
 
   /** Returns the owner of a key from a value of the metadata `authorization`. */
   async ownerOf(authorization: string): Promise<KeyOwner> {
+    const person = this.person(authorization);
+    if (person !== null) return person;
     const { hash, name } = hashOf(authorization);
     const nowMs = this.options.nowMs();
     const known = this.known.get(name);
@@ -62,8 +75,17 @@ export class WorkerKeys {
 
   /** Returns the owner as the registry knows it now. Rejects with `unavailable` without the registry. */
   async askAgain(authorization: string): Promise<KeyOwner> {
+    const person = this.person(authorization);
+    if (person !== null) return person;
     const { hash, name } = hashOf(authorization);
     return this.lookUp(name, hash, undefined);
+  }
+
+  /** Null: it is a key, or people are not accepted. */
+  private person(authorization: string): Promise<KeyOwner> | null {
+    const { people } = this.options;
+    const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1];
+    return token === undefined || people === undefined || people === null ? null : people.ownerOf(token);
   }
 
   private async lookUp(name: string, hash: Uint8Array, known: Known | undefined): Promise<KeyOwner> {

@@ -2,7 +2,7 @@
 // for them.
 import type { Clock } from '@methods/base/clock';
 import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
-import { ServiceError } from '@methods/errors/service-error';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { isOfDeviceKey } from './device-keys.ts';
@@ -12,6 +12,7 @@ import type { OwnerLink } from './owner-link.ts';
 import { NODE_FEATURES, protocolFeatures } from './protocol-features.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
 import { describeWorker, type WorkerDescription } from './worker-description.ts';
+import { type KeyOwner, keyed } from './worker-keys.ts';
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
@@ -19,7 +20,8 @@ import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } fr
 const HELLO_MS = 15_000;
 
 export interface ListedWorker extends WorkerDescription {
-  readonly keyId: KeyId;
+  /** Absent for a worker of a signed-in person. */
+  readonly keyId?: KeyId;
   readonly slots: number;
   readonly free: number;
   readonly heardAtMs: number;
@@ -67,9 +69,10 @@ export class WorkerSessions implements WorkerSessionHost {
     session.heardAtMs = this.options.clock.wallMs();
     session.description = describeWorker(hello, session.heardAtMs);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
-    const { orgId, keyId, contentGrants = [] } = session.owner;
+    const { orgId, contentGrants = [] } = session.owner;
     const node = { heartbeatMs, leaseMs, nodeId, features: [...NODE_FEATURES] };
-    const welcome = { ...node, orgId, keyId, contentGrants: [...contentGrants] };
+    const key = keyed(session.owner);
+    const welcome = { ...node, orgId, ...key, contentGrants: [...contentGrants] };
     session.send({ item: { case: 'welcome', value: welcome } });
     for (const { runId, token } of hello.held) this.adopt(session, runId, token);
     session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
@@ -204,7 +207,14 @@ export class WorkerSessions implements WorkerSessionHost {
     for (const session of this.sessions.values()) {
       const { description, owner, slots, freePlaces: free, heardAtMs, leaving } = session;
       if (description === null || owner.orgId !== orgId) continue;
-      workers.push({ ...description, keyId: owner.keyId, slots, free, heardAtMs, leaving });
+      workers.push({
+        ...description,
+        ...keyed(owner),
+        slots,
+        free,
+        heardAtMs,
+        leaving,
+      });
     }
     return workers;
   }
@@ -222,12 +232,18 @@ export class WorkerSessions implements WorkerSessionHost {
   async recheckKeys(): Promise<void> {
     if (this.rechecking) return;
     this.rechecking = true;
-    const byKey = new Map([...this.streams].map(({ owner }) => [owner.keyId, owner]));
-    for (const [keyId, owner] of byKey) {
+    const nameOf = ({ keyId, tokenSha256 = keyId }: KeyOwner) => tokenSha256;
+    const byName = new Map([...this.streams].map(({ owner }) => [nameOf(owner), owner]));
+    for (const [name, owner] of byName) {
       try {
         await owner.check();
       } catch (error) {
-        if (error instanceof ServiceError && error.code === 'unauthorized') this.keyChanged(keyId);
+        const code = error instanceof ServiceError ? error.code : 'internal';
+        if (code === 'unauthorized' || code === 'forbidden') {
+          const ended = [...this.streams].filter((session) => nameOf(session.owner) === name);
+          for (const session of ended)
+            session.close(owner.tokenSha256 === undefined ? undefined : asServiceError(error));
+        }
         // The registry is unavailable, and will not answer for the other keys either.
         else break;
       }

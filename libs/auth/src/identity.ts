@@ -1,6 +1,20 @@
 // Derives the person from a verified token or a sign-in, by the claims that this server is configured to read.
-import { isRole, mayActAs, type Role } from '@methods/auth/caller';
-import type { Identity } from '../clients/accounts.ts';
+import { isRole, mayActAs, type Role } from './caller.ts';
+
+/** A person as the claims of a verified token or a sign-in describe them. */
+export interface Identity {
+  /** The issuer's own id of the organization. */
+  readonly externalOrgId: string;
+  /** Empty: unknown. */
+  readonly orgName: string;
+  readonly subject: string;
+  readonly email: string;
+  /** Absent: the token does not contain it. */
+  readonly emailVerified?: boolean;
+  readonly name: string;
+  /** Empty: the issuer claims no role, or none of ours. */
+  readonly claimedRole: Role | '';
+}
 
 export interface ClaimNames {
   readonly orgClaim: string;
