@@ -10,6 +10,7 @@ interface ErrorFacts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly details?: readonly ErrorDetail[] | undefined;
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -19,17 +20,20 @@ export class MethodsError extends Error {
   /** Names the request in the server's log. */
   readonly requestId: string | undefined;
   readonly details: readonly ErrorDetail[];
+  /** The pause that the server asks for. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly code: string,
     message: string,
-    { status, requestId, details = [], cause }: ErrorFacts = {},
+    { status, requestId, details = [], retryAfterMs, cause }: ErrorFacts = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.status = status;
     this.requestId = requestId;
     this.details = details;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -38,6 +42,8 @@ export class ConfigurationError extends MethodsError {}
 /** No whole reply arrived: the server is down, or the connection broke. */
 export class ConnectionError extends MethodsError {}
 export class TimeoutError extends ConnectionError {}
+/** The reply is not one that this version of the library knows: of another program, or of another version. */
+export class UnexpectedReplyError extends MethodsError {}
 export class AuthenticationError extends MethodsError {}
 export class PermissionError extends MethodsError {}
 export class NotFoundError extends MethodsError {}
@@ -57,17 +63,32 @@ const CLASSES: Readonly<Record<number, typeof MethodsError>> = {
   429: RateLimitError,
 };
 
+interface Head {
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
 /** `body`: the parsed reply, if it is JSON. */
-export function errorOfReply(status: number, body: unknown, requestId: string | undefined): MethodsError {
+export function errorOfReply(status: number, body: unknown, head: Head): MethodsError {
   const { error, message, details } = Object(body) as Record<string, unknown>;
+  // Proxies reply to a busy or stopped server's requests in their own form.
+  const isOurs = typeof error === 'string' || status >= 500 || status === 429;
+  if (!isOurs) return unexpectedReply(status, head.requestId);
   const Kind = CLASSES[status] ?? (status >= 500 ? ServerError : InvalidRequestError);
-  const code = typeof error === 'string' ? error : 'unexpected_reply';
   const text =
     status === 401
       ? 'The server refuses the service key: it is unknown there, or has been revoked.'
       : typeof message === 'string'
         ? message
-        : `The server replied with status ${status}, and not as this service does. Check baseUrl.`;
+        : `The server replied with status ${status}.`;
   const findings = Array.isArray(details) ? (details as ErrorDetail[]) : [];
-  return new Kind(code, text, { status, requestId, details: findings });
+  const code = typeof error === 'string' ? error : 'unavailable';
+  return new Kind(code, text, { status, details: findings, ...head });
+}
+
+export function unexpectedReply(status: number, requestId: string | undefined): UnexpectedReplyError {
+  const message =
+    `The reply (status ${status}) is not one that this version of the library knows. Check baseUrl, and whether a ` +
+    'proxy or another version of the service replies there.';
+  return new UnexpectedReplyError('unexpected_reply', message, { status, requestId });
 }

@@ -1,16 +1,24 @@
-// The client: starts runs, and waits for their ends.
-import { randomUUID } from 'node:crypto';
-import { parseBearerKey } from '@methods/auth/service-key';
+// The client: starts runs, waits for their ends, and has their questions answered.
 import { readSurroundings } from './config.ts';
-import { ConfigurationError } from './errors.ts';
+import { findAccess } from './credential.ts';
+import { Files } from './files.ts';
+import { FollowedRuns } from './followed-runs.ts';
+import { MethodReader } from './method-reader.ts';
+import type { EndedRun, MethodName, OnAsk } from './method-types.ts';
+import { Places } from './places.ts';
+import { type AnyOnAsk, Asking, type OnError } from './questions.ts';
 import { type DebugLog, type RequestOptions, Requests } from './requests.ts';
-import { type Run, Runs, runPath } from './runs.ts';
+import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
+import { Runs } from './runs.ts';
+import { type Start, type StartBody, type StartOutcome, startBody, startMany } from './starts.ts';
 import { webhooks } from './webhooks.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 /** A reply that takes longer meets the time limits of proxies. */
 const WAIT_MS = 20_000;
+/** Calls of `run` that wait on a connection of their own, which is quickest. All others share one. */
+const WAITING_CONNECTIONS = 4;
 
 export interface MethodsOptions {
   /** Default: `SERVICE_API_KEY`, of the environment or of `.env` in the working folder. */
@@ -22,83 +30,104 @@ export interface MethodsOptions {
   readonly maxRetries?: number;
   readonly fetch?: typeof fetch;
   readonly logger?: { readonly debug: DebugLog };
+  /** For each `run` that has none of its own. */
+  readonly onAsk?: OnAsk;
+  /** Default: a warning of the process. */
+  readonly onError?: OnError;
 }
 
-export interface StartOptions extends RequestOptions {
-  readonly method: string;
-  readonly inputs?: object;
-  /** Default: one of its own for each call, kept over its retries. */
-  readonly idempotencyKey?: string;
-  readonly version?: string;
-  readonly webhookUrl?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
+export interface StartOptions<M extends MethodName = string> extends Start<M>, RequestOptions {}
 
-export type StartedRun = Pick<Run, 'run_id' | 'version_id' | 'status'> & Partial<Run>;
+export interface RunOptions<M extends MethodName = string> extends StartOptions<M> {
+  /** Answers the questions of the run. */
+  readonly onAsk?: OnAsk<M>;
+}
 
 export class Methods {
   readonly runs: Runs;
+  readonly files: Files;
+  readonly methods: MethodReader;
   readonly webhooks = webhooks;
   private readonly requests: Requests;
+  private readonly followed: FollowedRuns;
+  private readonly waiting = new Places(WAITING_CONNECTIONS);
 
   /** @throws ConfigurationError */
-  constructor(options: MethodsOptions = {}) {
-    const surroundings = options.apiKey === undefined || options.baseUrl === undefined ? readSurroundings() : undefined;
+  constructor(private readonly options: MethodsOptions = {}) {
+    const { timeout = TIMEOUT_MS, maxRetries = MAX_RETRIES, logger } = options;
+    const { credential, baseUrl } = findAccess(options, readSurroundings());
     this.requests = new Requests({
-      bearer: authPartOf(options.apiKey ?? surroundings?.apiKey),
-      baseUrl: addressOf(options.baseUrl ?? surroundings?.server),
-      timeoutMs: options.timeout ?? TIMEOUT_MS,
-      maxRetries: options.maxRetries ?? MAX_RETRIES,
+      baseUrl,
+      credential,
+      timeoutMs: timeout,
+      maxRetries,
       fetch: options.fetch ?? fetch,
-      log: (line) => options.logger?.debug(line),
+      log: (line) => logger?.debug(line),
     });
     this.runs = new Runs(this.requests);
+    this.files = new Files(this.requests);
+    this.methods = new MethodReader(this.requests);
+    this.followed = new FollowedRuns(this.requests);
   }
 
   /** Returns when the run is stored. */
-  start(options: StartOptions): Promise<StartedRun> {
-    return this.send(options, 0);
+  async start<M extends MethodName>(options: StartOptions<M>): Promise<StartedRun> {
+    return this.send(startBody(options, this.requests.settings.credential), options.signal);
   }
 
-  /** Returns when the run is over: succeeded, failed or cancelled. A run that asks waits for its answer. */
-  async run(options: StartOptions): Promise<Run> {
+  /** Many starts in few requests. Each of them succeeds or is refused by itself. */
+  async startMany(starts: readonly Start[], options: RequestOptions = {}): Promise<StartOutcome[]> {
+    const bodies = starts.map((start) => startBody(start, this.requests.settings.credential));
+    return startMany(this.requests, bodies, options);
+  }
+
+  /**
+   * Returns when the run is over: succeeded, failed or cancelled. A run that asks waits for its answer, which `onAsk`
+   * may give.
+   */
+  async run<M extends MethodName>(options: RunOptions<M>): Promise<EndedRun<M>> {
     const { signal } = options;
-    let run = await this.send<Run>(options, WAIT_MS);
+    const onAsk = (options.onAsk ?? this.options.onAsk) as AnyOnAsk | undefined;
+    const body = startBody(options, this.requests.settings.credential);
+    const sent = onAsk === undefined ? body : { ...body, answer_by: 'application' };
+    const { runs } = this;
+    const log = this.requests.settings.log;
+    const asking = onAsk && new Asking({ runs, onAsk, onError: this.options.onError, log, signal });
+    const ask = (run: Run) => asking?.ask(run);
+    const run = this.waiting.tryTake()
+      ? await this.runWaiting(sent, ask, signal).finally(() => this.waiting.leave())
+      : await this.runFollowed(sent, ask, signal);
+    return run as unknown as EndedRun<M>;
+  }
+
+  /** Each request waits for the run. */
+  private async runWaiting(body: StartBody, ask: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
+    const wait = { waitMs: WAIT_MS, signal, is: isStarted };
+    let run = await this.requests.send({ verb: 'POST', path: `/v1/runs?wait_ms=${WAIT_MS}`, body, ...wait });
     while (!isOver(run)) {
+      ask(run as Run);
       const past = run.question === undefined ? '' : `&after_question=${encodeURIComponent(run.question.id)}`;
       const path = `${runPath(run.run_id)}?wait_ms=${WAIT_MS}${past}`;
-      run = await this.requests.send<Run>({ verb: 'GET', path, waitMs: WAIT_MS, signal });
+      run = await this.requests.send({ verb: 'GET', path, ...wait });
     }
-    return run;
+    return run as Run;
   }
 
-  private send<T extends StartedRun>(options: StartOptions, waitMs: number): Promise<T> {
-    const { method, inputs, version, webhookUrl, metadata, idempotencyKey = randomUUID(), signal } = options;
-    const body = { method, inputs, version, webhook_url: webhookUrl, metadata, idempotency_key: idempotencyKey };
-    const path = waitMs === 0 ? '/v1/runs' : `/v1/runs?wait_ms=${waitMs}`;
-    return this.requests.send({ verb: 'POST', path, body, waitMs, signal });
+  private async runFollowed(body: StartBody, ask: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
+    const followed = await this.followed.start(() => this.send(body, signal), signal);
+    try {
+      let run = await followed.next(undefined, signal);
+      while (!isOver(run)) {
+        ask(run);
+        run = await followed.next(run.question?.id, signal);
+      }
+      return run;
+    } finally {
+      followed.leave();
+    }
   }
-}
 
-function isOver({ status }: StartedRun): boolean {
-  return status === 'succeeded' || status === 'failed' || status === 'cancelled';
-}
-
-/** A mistyped key is found by its checksum. Its content part never leaves the process. */
-function authPartOf(apiKey: string | undefined): string {
-  if (apiKey === undefined) {
-    const message = 'There is no service key. Set SERVICE_API_KEY in the environment or in .env, or give apiKey.';
-    throw new ConfigurationError('no_key', message);
+  private send(body: StartBody, signal: AbortSignal | undefined): Promise<StartedRun> {
+    return this.requests.send({ verb: 'POST', path: '/v1/runs', body, signal, is: isStarted });
   }
-  const key = parseBearerKey(apiKey.trim());
-  if (key !== null) return key.authPart;
-  const message = 'The service key is mistyped or cut: its checksum does not fit. Copy it again as a whole.';
-  throw new ConfigurationError('mistyped_key', message);
-}
-
-function addressOf(baseUrl: string | undefined): string {
-  if (baseUrl !== undefined && /^https?:\/\//.test(baseUrl) && URL.canParse(baseUrl))
-    return baseUrl.replace(/\/+$/, '');
-  const message = 'There is no address of a server. Set METHODS_SERVER, or give baseUrl: https://….';
-  throw new ConfigurationError('no_server', message);
 }

@@ -37,7 +37,7 @@ test('a start is repeated with the same key, and only the auth part of the servi
   assert.equal(sent.length, 3);
   assert.equal(new Set(sent.map(({ body }) => body.idempotency_key)).size, 1);
   assert.ok(sent.every(({ headers }) => headers.get('authorization') === `Bearer ${authPart}`));
-  assert.ok(lines.length === 2 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
+  assert.ok(lines.length === 3 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
 });
 
 test('a start that keeps failing reports the last reply, and one that is refused is not repeated', async () => {
@@ -61,12 +61,47 @@ test('a start that keeps failing reports the last reply, and one that is refused
   assert.equal(refused.sent.length, 1);
 });
 
+test('Retry-After is obeyed, as seconds or as a date, unless it is too long', async () => {
+  const asked = (retryAfter: string) => () =>
+    Response.json({ error: 'rate_limited', message: 'Slow.' }, { status: 429, headers: { 'retry-after': retryAfter } });
+  const date = new Date(Date.now() - 1_000).toUTCString();
+  const soon = scripted(asked('0'), asked(date));
+  assert.deepEqual(await soon.methods.start({ method: 'wf_1' }), RUN);
+  const late = scripted(asked('61'));
+  await assert.rejects(late.methods.start({ method: 'wf_1' }), { name: 'RateLimitError', retryAfterMs: 61_000 });
+  assert.equal(late.sent.length, 1);
+});
+
+test('many starts share requests, and those that were refused in passing are repeated by themselves', async () => {
+  const items =
+    (...each: object[]) =>
+    () =>
+      Response.json({ items: each });
+  const started = { status: 201, run: RUN };
+  const busyItem = { status: 503, error: { error: 'unavailable', message: 'Busy.' }, retry_after: 0 };
+  const refused = { status: 422, error: { error: 'invalid_inputs', message: 'No.', details: [] } };
+  const { methods, sent } = scripted(items(started, busyItem, refused), items(started));
+  const outcomes = await methods.startMany(['wf_1', 'wf_2', 'wf_3'].map((method) => ({ method })));
+  assert.deepEqual(
+    outcomes.map(({ run, error }) => run?.run_id ?? error?.code),
+    ['run_1', 'run_1', 'invalid_inputs'],
+  );
+  const [first, second] = sent.map(({ body }) => body.runs as { method: string; idempotency_key: string }[]);
+  assert.deepEqual(second, [first?.[1]]);
+  const many = scripted(items(...Array.from({ length: 1_000 }, () => started)), items(started));
+  assert.equal((await many.methods.startMany(Array.from({ length: 1_001 }, () => ({ method: 'wf_1' })))).length, 1_001);
+  assert.equal(many.sent.length, 2);
+  assert.deepEqual(await many.methods.startMany([]), []);
+});
+
 test('a reply that was cut, or of another server, is a typed error', async () => {
   const single = { maxRetries: 0, apiKey, baseUrl: 'http://server.test' };
   const with200 = new client.Methods({ ...single, fetch: async () => new Response('{"run_id": "ru') });
   await assert.rejects(with200.start({ method: 'wf_1' }), { name: 'ConnectionError', code: 'bad_reply' });
   const stranger = new client.Methods({ ...single, fetch: async () => new Response('<html>', { status: 404 }) });
-  await assert.rejects(stranger.runs.get('run_1'), { name: 'NotFoundError', code: 'unexpected_reply' });
+  await assert.rejects(stranger.runs.get('run_1'), { name: 'UnexpectedReplyError', code: 'unexpected_reply' });
+  const later = new client.Methods({ ...single, fetch: async () => Response.json({ ...RUN, status: 'resting' }) });
+  await assert.rejects(later.run({ method: 'wf_1' }), { name: 'UnexpectedReplyError', status: 200 });
   const down = new client.Methods({ ...single, baseUrl: 'http://127.0.0.1:1' });
   await assert.rejects(down.runs.get('run_1'), { name: 'ConnectionError', code: 'unreachable' });
 });

@@ -1,13 +1,14 @@
 // Sends requests, and repeats those that failed in passing. Every request of the library is safe to repeat: it reads,
 // or it has a key by which the server recognizes it.
-import { setTimeout as pause } from 'node:timers/promises';
-import { ConnectionError, errorOfReply, MethodsError, TimeoutError } from './errors.ts';
+import type { Credential } from './credential.ts';
+import { AuthenticationError, ConnectionError, errorOfReply, MethodsError, unexpectedReply } from './errors.ts';
+import { type Content, Exchange, isStream } from './exchange.ts';
+import { pause, pauseMsAfter, retryAfterMs } from './pauses.ts';
+import { Places } from './places.ts';
 
-const PAUSE_MS = 250;
-const PAUSE_MS_MAX = 8_000;
-/** A server that asks for more is reported as it is. */
-const RETRY_AFTER_MS_MAX = 60_000;
-const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+/** Requests at a time: a connection each. Those that wait at the server, and streams, are counted by their callers. */
+const PLACES = 8;
+const USER_AGENT = `methods-client-node/0.1.0 node/${process.versions.node}`;
 
 /** Gets neither keys nor content. */
 export type DebugLog = (line: string) => void;
@@ -17,99 +18,120 @@ export interface RequestOptions {
 }
 
 interface Request extends RequestOptions {
-  readonly verb: 'GET' | 'POST';
+  readonly verb: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is. A stream cannot be sent twice, so its request is not repeated. */
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, string>>;
   /** The server may take this long before it replies. */
   readonly waitMs?: number;
 }
 
+interface JsonRequest<T> extends Request {
+  /** Whether a reply is one that this version knows. */
+  readonly is: (value: unknown) => value is T;
+}
+
+interface StreamRequest extends Request {
+  /** The longest silence; default: the timeout. */
+  readonly silenceMs?: number;
+}
+
 export interface RequestSettings {
   readonly baseUrl: string;
-  /** `sk_<auth part>`. */
-  readonly bearer: string;
+  readonly credential: Credential;
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly fetch: typeof fetch;
   readonly log: DebugLog;
 }
 
-interface Failure {
-  readonly error: MethodsError;
-  /** Null: a repeat would fail too. */
-  readonly pauseMs: number | null;
-}
-
 export class Requests {
-  constructor(private readonly settings: RequestSettings) {}
+  private readonly places = new Places(PLACES);
 
-  async send<T>(request: Request): Promise<T> {
-    const { verb, path, signal } = request;
-    const { maxRetries, log } = this.settings;
+  constructor(readonly settings: RequestSettings) {}
+
+  /** @throws MethodsError; the reason of the signal */
+  send<T>(request: JsonRequest<T>): Promise<T> {
+    const { waitMs = 0, signal } = request;
+    const { timeoutMs } = this.settings;
+    return this.repeated(request, async () => {
+      const work = async () => {
+        const exchange = await this.attempt(request, timeoutMs + waitMs);
+        return { exchange, text: await exchange.text() };
+      };
+      const { exchange, text } = await (waitMs > 0 ? work() : this.places.in(work, signal));
+      const { status, headers } = exchange.response;
+      const requestId = headers.get('x-request-id') ?? undefined;
+      const value = text === '' ? null : parsed(text);
+      // What begins as JSON was cut.
+      if (value === undefined && /^[[{]/.test(text)) {
+        throw new ConnectionError('bad_reply', 'The reply was cut: it is not whole.', { status, requestId });
+      }
+      if (!request.is(value)) throw unexpectedReply(status, requestId);
+      return value;
+    });
+  }
+
+  /** The reply as it arrives. @throws as `send` */
+  open(request: StreamRequest): Promise<Exchange> {
+    const silenceMs = request.silenceMs ?? this.settings.timeoutMs;
+    return this.repeated(request, () => this.attempt(request, silenceMs));
+  }
+
+  private async repeated<T>(request: Request, once: () => Promise<T>): Promise<T> {
+    const { maxRetries, credential } = this.settings;
+    const { content, signal } = request;
+    let renewed = false;
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();
-      const outcome = await this.attempt(request, attempt);
-      if (!('error' in outcome)) return outcome.value as T;
-      const { error, pauseMs } = outcome;
-      log(`${verb} ${pathOf(path)}: ${error.code}, request ${error.requestId ?? 'without a reply'}`);
-      if (pauseMs === null || attempt >= maxRetries) throw error;
-      await pause(pauseMs, undefined, signal === undefined ? {} : { signal });
+      try {
+        return await once();
+      } catch (error) {
+        if (!(error instanceof MethodsError) || isStream(content)) throw error;
+        if (error instanceof AuthenticationError && !renewed && (await credential.renew?.())) {
+          renewed = true;
+          continue;
+        }
+        const pauseMs = pauseMsAfter(error, attempt);
+        if (pauseMs === null || attempt >= maxRetries) throw error;
+        await pause(pauseMs, signal);
+      }
     }
   }
 
-  private async attempt(request: Request, attempt: number): Promise<Failure | { readonly value: unknown }> {
-    const { verb, path, body, signal, waitMs = 0 } = request;
-    const { baseUrl, bearer, timeoutMs } = this.settings;
-    const timeout = AbortSignal.timeout(timeoutMs + waitMs);
-    const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'user-agent': USER_AGENT };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    let response: Response;
-    let text: string;
+  /** @throws MethodsError */
+  private async attempt(request: Request, timeoutMs: number): Promise<Exchange> {
+    const { verb, path, body, signal } = request;
+    const { baseUrl, credential, log } = this.settings;
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${await credential.bearer()}`,
+      'user-agent': USER_AGENT,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
+    };
+    const content = body === undefined ? request.content : JSON.stringify(body);
+    const beganMs = performance.now();
+    const took = () => `${Math.round(performance.now() - beganMs)} ms`;
+    let exchange: Exchange;
     try {
-      response = await this.settings.fetch(baseUrl + path, {
-        method: verb,
-        headers,
-        redirect: 'error',
-        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      text = await response.text();
-    } catch (cause) {
-      signal?.throwIfAborted();
-      return { error: withoutReply(baseUrl, cause, timeout.aborted), pauseMs: backoffMs(attempt) };
+      exchange = await Exchange.begin(
+        { verb, url: baseUrl + path, headers, content, signal, timeoutMs },
+        this.settings.fetch,
+      );
+    } catch (error) {
+      if (error instanceof MethodsError) log(`${verb} ${pathOf(path)}: ${error.code} after ${took()}`);
+      throw error;
     }
+    const { response } = exchange;
     const requestId = response.headers.get('x-request-id') ?? undefined;
-    const value = parsed(text);
-    if (response.ok) {
-      if (value !== undefined) return { value };
-      const message = `The reply of ${baseUrl} is not whole, or not JSON.`;
-      return {
-        error: new ConnectionError('bad_reply', message, { status: response.status, requestId }),
-        pauseMs: backoffMs(attempt),
-      };
-    }
-    const error = errorOfReply(response.status, value, requestId);
-    return { error, pauseMs: PASSING.has(response.status) ? pauseOf(response, attempt) : null };
+    log(`${verb} ${pathOf(path)}: ${response.status} after ${took()}, request ${requestId ?? 'without an id'}`);
+    if (response.ok) return exchange;
+    const retryAfter = retryAfterMs(response.headers.get('retry-after'));
+    throw errorOfReply(response.status, parsed(await exchange.text()), { requestId, retryAfterMs: retryAfter });
   }
-}
-
-const USER_AGENT = `methods-client-node/0.1.0 node/${process.versions.node}`;
-
-function withoutReply(baseUrl: string, cause: unknown, isLate: boolean): ConnectionError {
-  if (isLate) return new TimeoutError('timeout', `${baseUrl} did not reply in time.`, { cause });
-  return new ConnectionError('unreachable', `${baseUrl} cannot be reached, or ended the connection.`, { cause });
-}
-
-/** Null: the server asks for a longer pause than a call should make. */
-function pauseOf(response: Response, attempt: number): number | null {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  if (!(seconds >= 0)) return backoffMs(attempt);
-  return seconds * 1_000 > RETRY_AFTER_MS_MAX ? null : seconds * 1_000;
-}
-
-/** With jitter, so that many clients do not return at the same time. */
-function backoffMs(attempt: number): number {
-  return Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
 function parsed(text: string): unknown {

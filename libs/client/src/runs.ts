@@ -1,12 +1,14 @@
 // What an application does with the runs it started.
 import { randomUUID } from 'node:crypto';
-import type { Run } from '@methods/api/run';
+import { ConflictError } from './errors.ts';
 import type { RequestOptions, Requests } from './requests.ts';
-
-export type { Run };
+import { isStarted, type ListedRun, type Run, type RunStatus, runPath } from './run.ts';
+import { type RunEvent, runEvents } from './run-events.ts';
+import { RunFiles } from './run-files.ts';
 
 export interface RerunOptions extends RequestOptions {
   readonly idempotencyKey?: string;
+  /** Keeps the finished steps before this one. */
   readonly fromStep?: string;
 }
 
@@ -15,32 +17,92 @@ export interface AnswerOptions extends RequestOptions {
   readonly questionId?: string;
 }
 
+export interface ListOptions extends RequestOptions {
+  readonly status?: RunStatus;
+  readonly method?: string;
+  /** Selects by all of these pairs. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly createdAfter?: Date | string;
+  readonly createdBefore?: Date | string;
+  /** Runs of a page, 1 to 200. */
+  readonly pageSize?: number;
+}
+
 export class Runs {
-  constructor(private readonly requests: Requests) {}
+  readonly files: RunFiles;
+
+  constructor(private readonly requests: Requests) {
+    this.files = new RunFiles(requests);
+  }
 
   get(runId: string, { signal }: RequestOptions = {}): Promise<Run> {
-    return this.requests.send({ verb: 'GET', path: runPath(runId), signal });
+    return this.requests.send({ verb: 'GET', path: runPath(runId), signal, is: isWhole });
   }
 
+  /** Newest first. Pages are read as the loop comes to them. */
+  async *list({ pageSize = 100, signal, ...filter }: ListOptions = {}): AsyncGenerator<ListedRun, void, undefined> {
+    const query = queryOf(filter);
+    query.set('limit', String(pageSize));
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      if (cursor !== undefined) query.set('cursor', cursor);
+      const page = await this.requests.send({ verb: 'GET', path: `/v1/runs?${query}`, signal, is: isPage });
+      yield* page.items;
+      cursor = page.next_cursor;
+    }
+  }
+
+  /** Every change of the run until it is over; a broken connection is continued. */
+  events(runId: string, options: RequestOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    return runEvents(this.requests, runId, options);
+  }
+
+  /** A run that a worker has is cancelled a moment later: `cancel_requested`. */
   cancel(runId: string, { signal }: RequestOptions = {}): Promise<Run> {
-    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/cancel`, signal });
+    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/cancel`, signal, is: isWhole });
   }
 
-  answer(runId: string, answer: object, { questionId, signal }: AnswerOptions = {}): Promise<Run> {
-    const body = { answer, ...(questionId === undefined ? {} : { question_id: questionId }) };
-    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/answer`, body, signal });
+  /** Names its question, so that a late repeat never answers the next one. */
+  async answer(runId: string, answer: object, { questionId, signal }: AnswerOptions = {}): Promise<Run> {
+    const body = { answer, question_id: questionId ?? (await this.openQuestion(runId, signal)) };
+    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/answer`, body, signal, is: isWhole });
   }
 
   /** Starts a run with the same version and inputs. */
-  rerun(runId: string, { idempotencyKey, fromStep, signal }: RerunOptions = {}): Promise<{ readonly run_id: string }> {
-    const body = {
-      idempotency_key: idempotencyKey ?? randomUUID(),
-      ...(fromStep === undefined ? {} : { from_step: fromStep }),
-    };
-    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/rerun`, body, signal });
+  rerun(runId: string, options: RerunOptions = {}): Promise<{ readonly run_id: string }> {
+    const { idempotencyKey = randomUUID(), fromStep, signal } = options;
+    const body = { idempotency_key: idempotencyKey, from_step: fromStep };
+    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/rerun`, body, signal, is: isStarted });
+  }
+
+  /** The answered one if none is open: the server knows a repeat of its answer. */
+  private async openQuestion(runId: string, signal: AbortSignal | undefined): Promise<string> {
+    const { question, answers } = await this.get(runId, { signal });
+    const id = question?.id ?? answers?.at(-1)?.question_id;
+    if (id !== undefined) return id;
+    throw new ConflictError('run_not_waiting', 'The run has no open question.');
   }
 }
 
-export function runPath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}`;
+function isWhole(value: unknown): value is Run {
+  return isStarted(value) && 'timing' in value;
+}
+
+interface Page {
+  readonly items: readonly ListedRun[];
+  readonly next_cursor: string | null;
+}
+
+function isPage(value: unknown): value is Page {
+  const { items, next_cursor: cursor } = Object(value) as Partial<Page>;
+  return Array.isArray(items) && items.every(isStarted) && (typeof cursor === 'string' || cursor === null);
+}
+
+function queryOf({ status, method, metadata = {}, createdAfter, createdBefore }: ListOptions): URLSearchParams {
+  const time = (value: Date | string | undefined) => (value instanceof Date ? value.toISOString() : value);
+  const pairs = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value] as const);
+  const fields = { status, method, created_after: time(createdAfter), created_before: time(createdBefore) };
+  const given = [...Object.entries(fields), ...pairs].flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return new URLSearchParams(Object.fromEntries(given));
 }

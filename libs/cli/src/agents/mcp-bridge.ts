@@ -2,8 +2,8 @@
 // uses HTTP and tokens. The bridge reads only the parts of a message that it needs: both eras of the protocol pass, and
 // later ones.
 import type { Readable } from 'node:stream';
+import { readEvents } from '@methods/api/event-stream';
 import { CommandError } from '../errors/command-error.ts';
-import { readEvents } from '../server/event-stream.ts';
 import { readJson, requestServer } from '../server/server-request.ts';
 import type { AgentServers } from './agent-server.ts';
 import { type Conversation, messageHeaders, objectOf } from './message-headers.ts';
@@ -165,7 +165,8 @@ export class McpBridge {
   ): Promise<boolean> {
     let answered = false;
     const chunks = heardChunks(response.body, silence);
-    for await (const { data } of readEvents(chunks)) {
+    const tooLarge = (message: string) => new CommandError('too_large', message);
+    for await (const { data } of readEvents(chunks, tooLarge)) {
       // An event without data only keeps the connection open.
       if (data.trim() === '') continue;
       const event = objectOf(JSON.parse(data));

@@ -1,8 +1,8 @@
 // The commands' interface to a server: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
+import { readEvents, type ServerSentEvent } from '@methods/api/event-stream';
 import type { MethodId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
-import { readEvents, type ServerSentEvent } from './event-stream.ts';
 import type { ServerFacts } from './server-facts.ts';
 import { ServerRefusal } from './server-refusal.ts';
 import { readJson, requestServer } from './server-request.ts';
@@ -104,7 +104,7 @@ export class ServerApi {
       return;
     }
     try {
-      yield* readEvents(response.body);
+      yield* readEvents(response.body, (message) => new CommandError('too_large', message));
     } catch (error) {
       if (signal.aborted || error instanceof CommandError) throw error;
       throw new CommandError('unreachable', `the connection to the server at ${this.baseUrl} broke`, { cause: error });

@@ -1,0 +1,87 @@
+// One attempt of a request: from the first byte sent to the last byte received.
+import { Deadline, onAbort } from './deadline.ts';
+import { ConnectionError, type MethodsError, TimeoutError } from './errors.ts';
+
+export type Content = Uint8Array | Blob | AsyncIterable<Uint8Array>;
+
+export function isStream(content: unknown): boolean {
+  return Symbol.asyncIterator in Object(content);
+}
+
+export interface Outgoing {
+  readonly verb: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: string | Content | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Of the whole exchange if `text` reads the reply, of each silence if `chunks` does. */
+  readonly timeoutMs: number;
+}
+
+/** A reply whose head has arrived. It is read once, or ended. */
+export class Exchange {
+  private constructor(
+    readonly response: Response,
+    private readonly deadline: Deadline,
+    private readonly outgoing: Outgoing,
+  ) {}
+
+  /** @throws ConnectionError; the reason of the caller's signal */
+  static async begin(outgoing: Outgoing, send: typeof fetch): Promise<Exchange> {
+    const { verb, url, headers, content, signal, timeoutMs } = outgoing;
+    const deadline = new Deadline(timeoutMs, signal);
+    try {
+      const init: RequestInit = { method: verb, headers, redirect: 'error', signal: deadline.signal };
+      // A stream is sent before the reply is read.
+      if (content !== undefined) Object.assign(init, { body: content }, isStream(content) ? { duplex: 'half' } : {});
+      return new Exchange(await send(url, init), deadline, outgoing);
+    } catch (cause) {
+      deadline.end();
+      throw faultOf(outgoing, deadline, cause);
+    }
+  }
+
+  /** @throws as `begin` */
+  async text(): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.read(() => {})) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  /** @throws as `begin` */
+  chunks(): AsyncGenerator<Uint8Array> {
+    return this.read(() => this.deadline.refresh());
+  }
+
+  private async *read(arrived: () => void): AsyncGenerator<Uint8Array> {
+    const { deadline, outgoing, response } = this;
+    const reader = response.body?.getReader();
+    const cancel = () => void reader?.cancel().catch(() => {});
+    // `fetch` forgets its signal when the memory is cleaned up after the head (https://github.com/nodejs/undici/issues/3644).
+    const stop = onAbort(deadline.signal, cancel);
+    try {
+      for (;;) {
+        const { value } = (await reader?.read()) ?? {};
+        deadline.signal.throwIfAborted();
+        if (value === undefined) return;
+        arrived();
+        yield value;
+      }
+    } catch (cause) {
+      throw faultOf(outgoing, deadline, cause);
+    } finally {
+      stop();
+      deadline.end();
+      // Ends the connection of a reader that leaves early.
+      cancel();
+    }
+  }
+}
+
+function faultOf({ url, signal }: Outgoing, deadline: Deadline, cause: unknown): MethodsError {
+  signal?.throwIfAborted();
+  const { origin } = new URL(url);
+  if (deadline.isOver) return new TimeoutError('timeout', `${origin} did not reply in time.`, { cause });
+  const message = `${origin} cannot be reached, or ended the connection.`;
+  return new ConnectionError('unreachable', message, { cause });
+}

@@ -1,0 +1,189 @@
+// Waits for many runs by one connection, the organization's event stream, and without a timer for each of them. While
+// the stream cannot be opened, the runs are read one by one.
+import { readEvents } from '@methods/api/event-stream';
+import { onAbort } from './deadline.ts';
+import { AuthenticationError, ConnectionError, PermissionError } from './errors.ts';
+import { backoffMs, pause } from './pauses.ts';
+import type { Requests } from './requests.ts';
+import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
+import { SILENCE_MS, unreadable } from './run-events.ts';
+
+/** Runs with events whose starts have not been answered; more of them make the starts read their runs. */
+const EARLY_MAX = 10_000;
+
+export class FollowedRuns {
+  private readonly runs = new Map<string, Set<FollowedRun>>();
+  /** Of runs that may be among those being started. */
+  private readonly early = new Set<string>();
+  private starting = 0;
+  private following: { readonly opened: Promise<void>; readonly stop: AbortController } | null = null;
+  private lastId: string | null = null;
+
+  constructor(private readonly requests: Requests) {}
+
+  /** Starts a run by `send`, and follows it until its `leave`. */
+  async start(send: () => Promise<StartedRun>, signal: AbortSignal | undefined): Promise<FollowedRun> {
+    this.starting++;
+    try {
+      // What happens before the stream is open would be missed.
+      await until(this.follow(), signal);
+      const { run_id: runId, status } = await send();
+      const run = new FollowedRun(runId, (left) => this.left(left));
+      this.runs.set(runId, (this.runs.get(runId) ?? new Set()).add(run));
+      if (status !== 'queued' || this.early.has(runId) || this.early.size >= EARLY_MAX) void this.read(runId);
+      return run;
+    } finally {
+      if (--this.starting === 0) this.early.clear();
+      this.stopIfUnused();
+    }
+  }
+
+  private left(run: FollowedRun): void {
+    const others = this.runs.get(run.runId);
+    others?.delete(run);
+    if (others?.size === 0) this.runs.delete(run.runId);
+    this.stopIfUnused();
+  }
+
+  private stopIfUnused(): void {
+    if (this.starting > 0 || this.runs.size > 0) return;
+    this.following?.stop.abort();
+    this.following = null;
+    this.lastId = null;
+  }
+
+  /** Resolves once the stream is open, or was tried in vain. */
+  private follow(): Promise<void> {
+    if (this.following === null) {
+      const stop = new AbortController();
+      const opened = new Promise<void>((resolve) => {
+        void this.connect(stop.signal, resolve);
+      });
+      this.following = { opened, stop };
+    }
+    return this.following.opened;
+  }
+
+  private async connect(signal: AbortSignal, opened: () => void): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.receive(signal, () => {
+          failures = 0;
+          opened();
+        });
+      } catch (error) {
+        if (signal.aborted) return;
+        opened();
+        if (error instanceof AuthenticationError || error instanceof PermissionError) {
+          this.following = null;
+          for (const run of this.all()) run.fail(error);
+          return;
+        }
+        // A connection that worked is opened again first.
+        if (failures > 0 || !(error instanceof ConnectionError)) await this.readAll();
+      }
+      await pause(backoffMs(failures), signal).catch(() => {});
+    }
+  }
+
+  private async receive(signal: AbortSignal, opened: () => void): Promise<void> {
+    const headers: Record<string, string> = this.lastId === null ? {} : { 'last-event-id': this.lastId };
+    const request = { verb: 'GET', path: '/v1/events', headers, signal, silenceMs: SILENCE_MS } as const;
+    const exchange = await this.requests.open(request);
+    for await (const { event, id, data } of readEvents(exchange.chunks(), unreadable)) {
+      this.lastId = id ?? this.lastId;
+      if (event === 'run') this.changed(data);
+      else if (event === 'ready') opened();
+      else if (event === 'resync') {
+        opened();
+        await this.readAll();
+      }
+    }
+  }
+
+  private changed(data: string): void {
+    // Most runs of a busy organization are not this client's: their text is not parsed.
+    const [, runId = ''] = /^\{"run_id":"([^"]*)"/.exec(data) ?? [];
+    const followed = this.runs.get(runId);
+    if (followed === undefined) {
+      if (this.starting > 0 && this.early.size < EARLY_MAX) this.early.add(runId);
+      return;
+    }
+    const run: unknown = JSON.parse(data);
+    if (!isStarted(run)) return;
+    // Long runs, and those of a person's sign-in, are sent in short.
+    if (!('steps' in run)) {
+      if (isOver(run) || run.status === 'waiting') void this.read(runId);
+    } else for (const each of followed) each.offer(run as Run);
+  }
+
+  private async readAll(): Promise<void> {
+    await Promise.all([...this.runs.keys()].map((runId) => this.read(runId)));
+  }
+
+  private async read(runId: string): Promise<void> {
+    const followed = () => [...(this.runs.get(runId) ?? [])];
+    try {
+      const run = await this.requests.send({ verb: 'GET', path: runPath(runId), is: isStarted });
+      for (const each of followed()) each.offer(run as Run);
+    } catch (error) {
+      for (const each of followed()) each.fail(error);
+    }
+  }
+
+  private *all(): Generator<FollowedRun> {
+    for (const each of this.runs.values()) yield* [...each];
+  }
+}
+
+/** A run that one caller waits for. */
+export class FollowedRun {
+  private latest: Run | null = null;
+  private error: unknown;
+  private wake = () => {};
+
+  constructor(
+    readonly runId: string,
+    private readonly onLeave: (run: FollowedRun) => void,
+  ) {}
+
+  /** Returns the run once it is over, or has another question. @throws what ended the waiting; the signal's reason */
+  async next(past: string | undefined, signal: AbortSignal | undefined): Promise<Run> {
+    for (;;) {
+      const { latest } = this;
+      if (latest !== null && (isOver(latest) || (latest.question !== undefined && latest.question.id !== past)))
+        return latest;
+      if (this.error !== undefined) throw this.error;
+      const woken = new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      await until(woken, signal);
+    }
+  }
+
+  offer(run: Run): void {
+    // A reply may be older than an event.
+    if (this.latest === null || !isOver(this.latest)) this.latest = run;
+    this.wake();
+  }
+
+  fail(error: unknown): void {
+    this.error = error;
+    this.wake();
+  }
+
+  leave(): void {
+    this.onLeave(this);
+  }
+}
+
+/** @throws the reason of the signal, if that is first */
+function until(event: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, reject);
+    void event.then(() => {
+      stop();
+      resolve();
+    });
+  });
+}

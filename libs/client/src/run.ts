@@ -1,0 +1,36 @@
+// Runs as the server shows them, and how a reply is recognized as one.
+import type { Question } from '@methods/api/question';
+import type { Run, RunStatus } from '@methods/api/run';
+
+export type { Question, Run, RunStatus };
+
+/** As lists have it. */
+export type ListedRun = Omit<Run, 'steps' | 'question' | 'answers' | 'result'>;
+export type StartedRun = Pick<Run, 'run_id' | 'version_id' | 'status'> & Partial<Run>;
+
+const STATUSES: Readonly<Record<RunStatus, boolean>> = {
+  queued: false,
+  running: false,
+  waiting: false,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+};
+
+export function isOver({ status }: Pick<Run, 'status'>): boolean {
+  return STATUSES[status];
+}
+
+/** A status of a later version is none: a call would wait for its end without knowing it. */
+export function isStarted(value: unknown): value is StartedRun {
+  const { run_id: id, status } = Object(value) as Record<string, unknown>;
+  return typeof id === 'string' && typeof status === 'string' && Object.hasOwn(STATUSES, status);
+}
+
+export function isRun(value: unknown): value is Run {
+  return isStarted(value) && Array.isArray(value.steps);
+}
+
+export function runPath(runId: string): string {
+  return `/v1/runs/${encodeURIComponent(runId)}`;
+}

@@ -1,0 +1,107 @@
+// A laptop without a key: the sign-in that the command line keeps in a file.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { findAccess } from './credential.ts';
+
+const SERVER = 'https://methods.test';
+const AUDIENCE = `${SERVER}/api`;
+const stateDir = mkdtempSync(join(tmpdir(), 'methods-sign-in-'));
+const surroundings = { apiKey: undefined, server: undefined, stateDir };
+const tokenFor = (audience: string, n: number) =>
+  `h.${Buffer.from(JSON.stringify({ aud: audience, n })).toString('base64url')}.s`;
+
+/** An issuer whose refresh tokens are valid once. */
+const issuer = { refreshes: 0, valid: 'refresh-0', audience: AUDIENCE, status: 200 };
+let address: string;
+const server = createServer((request, response) => {
+  const json = (value: object, status = 200) => response.writeHead(status).end(JSON.stringify(value));
+  if (issuer.status !== 200) return void json({}, issuer.status);
+  if (request.method === 'GET') return void json({ issuer: address, token_endpoint: `${address}/token` });
+  let text = '';
+  request.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+  });
+  request.once('end', () => {
+    const form = new URLSearchParams(text);
+    assert.deepEqual([form.get('client_id'), form.get('resource')], ['cli', AUDIENCE]);
+    if (form.get('refresh_token') !== issuer.valid) return json({ error: 'invalid_grant' }, 400);
+    issuer.valid = `refresh-${++issuer.refreshes}`;
+    return json({
+      access_token: tokenFor(issuer.audience, issuer.refreshes),
+      refresh_token: issuer.valid,
+      expires_in: 600,
+    });
+  });
+});
+
+before(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(stateDir, { recursive: true });
+});
+beforeEach(() => Object.assign(issuer, { refreshes: 0, valid: 'refresh-0', audience: AUDIENCE, status: 200 }));
+
+function file(): string {
+  const name = createHash('sha256').update(`${address}\n${SERVER}`).digest('hex').slice(0, 16);
+  return join(stateDir, 'methods/sign-ins', `${name}.json`);
+}
+
+function signedIn(expiresInMs: number, more: object = {}): void {
+  mkdirSync(join(stateDir, 'methods/sign-ins'), { recursive: true });
+  const place = { server: SERVER, issuer: address };
+  writeFileSync(join(stateDir, 'methods/sign-ins.json'), JSON.stringify({ last: place, known: [place] }));
+  const kept = { ...place, clientId: 'cli', resource: AUDIENCE, accessToken: tokenFor(AUDIENCE, 0) };
+  const all = { ...kept, refreshToken: 'refresh-0', expiresAtMs: Date.now() + expiresInMs, ...more };
+  writeFileSync(file(), JSON.stringify(all));
+}
+
+test('without a key the sign-in of the server, or the last one, is used as long as it is fresh', async () => {
+  signedIn(600_000);
+  for (const baseUrl of [undefined, `${SERVER}/`]) {
+    const { credential, baseUrl: found } = findAccess({ baseUrl }, surroundings);
+    assert.deepEqual([credential.isKey, await credential.bearer(), found], [false, tokenFor(AUDIENCE, 0), SERVER]);
+  }
+  assert.throws(() => findAccess({ baseUrl: 'https://other.test' }, surroundings), { code: 'no_key' });
+  assert.equal(issuer.refreshes, 0);
+});
+
+test('an old sign-in is renewed once for all calls, and stored before it is used', async () => {
+  signedIn(1_000);
+  const { credential } = findAccess({}, surroundings);
+  const bearers = await Promise.all([credential.bearer(), credential.bearer()]);
+  assert.deepEqual(bearers, [tokenFor(AUDIENCE, 1), tokenFor(AUDIENCE, 1)]);
+  const kept = JSON.parse(readFileSync(file(), 'utf8')) as { refreshToken: string; accessToken: string };
+  assert.deepEqual([kept.refreshToken, kept.accessToken], ['refresh-1', tokenFor(AUDIENCE, 1)]);
+  // After a 401 it is renewed although it is fresh by the clock.
+  assert.equal(await credential.renew?.(), true);
+  assert.equal(await credential.bearer(), tokenFor(AUDIENCE, 2));
+});
+
+test('a sign-in that is over, for another server, or in the keyring is a typed error', async () => {
+  const bearer = async () => findAccess({}, surroundings).credential.bearer();
+  signedIn(-1, { refreshToken: null });
+  await assert.rejects(bearer(), { name: 'ConfigurationError', code: 'sign_in_over' });
+  signedIn(-1, { refreshToken: 'used' });
+  await assert.rejects(bearer(), { code: 'sign_in_over' });
+  signedIn(-1);
+  issuer.audience = 'https://other.test/api';
+  await assert.rejects(bearer(), { code: 'bad_issuer' });
+  issuer.status = 503;
+  await assert.rejects(bearer(), { name: 'ConnectionError' });
+  // An issuer that is briefly unavailable ends no sign-in early.
+  signedIn(1_000);
+  assert.equal(await bearer(), tokenFor(AUDIENCE, 0));
+  rmSync(file());
+  await assert.rejects(bearer(), { code: 'sign_in_in_keyring' });
+});
