@@ -8,18 +8,21 @@ export interface MethodTypes {}
 /** Any text is the id of a method; those with types are suggested. */
 export type MethodName = keyof MethodTypes | (string & {});
 
-type PartOf<M, Part extends string, Else> = M extends keyof MethodTypes
-  ? MethodTypes[M] extends Readonly<Record<Part, infer Value>>
-    ? Value
-    : Else
-  : Else;
+type PartsOf<Part extends string> = {
+  [M in keyof MethodTypes]: MethodTypes[M] extends Readonly<Record<Part, infer Value>> ? Value : never;
+};
+type Inputs = PartsOf<'inputs'>;
+type Results = PartsOf<'result'>;
+type Answers = PartsOf<'answers'>;
+/** Looked up by the method, so that texts in a handler's answer keep their literal types. */
+type AnyAnswers = { [M in keyof Answers]: Answers[M][keyof Answers[M]] };
 
 /** JSON, as an object; a `SentFile` is the value of a `file`. */
-export type InputsOf<M> = PartOf<M, 'inputs', object>;
-export type ResultOf<M> = PartOf<M, 'result', Readonly<Record<string, unknown>>>;
-type AnswersOf<M> = PartOf<M, 'answers', Readonly<Record<string, object>>>;
+export type InputsOf<M> = M extends keyof Inputs ? Inputs[M] : object;
+export type ResultOf<M> = M extends keyof Results ? Results[M] : Readonly<Record<string, unknown>>;
+type AnswersOf<M> = M extends keyof Answers ? Answers[M] : Readonly<Record<string, object>>;
 /** An answer to one of its questions. */
-export type AnswerOf<M> = AnswersOf<M>[keyof AnswersOf<M>];
+export type AnswerOf<M> = M extends keyof AnyAnswers ? AnyAnswers[M] : object;
 
 type RunFacts = Omit<Run, 'status' | 'result' | 'error'>;
 

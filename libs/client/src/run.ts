@@ -27,10 +27,6 @@ export function isStarted(value: unknown): value is StartedRun {
   return typeof id === 'string' && typeof status === 'string' && Object.hasOwn(STATUSES, status);
 }
 
-export function isRun(value: unknown): value is Run {
-  return isStarted(value) && Array.isArray(value.steps);
-}
-
 export function runPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}`;
 }

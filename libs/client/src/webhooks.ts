@@ -8,7 +8,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   stale: 'The webhook was signed too long ago, or the clock of this machine is wrong.',
 };
 
-interface VerifyOptions {
+export interface VerifyOptions {
   readonly toleranceS?: number;
   /** Now, in Unix seconds. */
   readonly nowS?: number;

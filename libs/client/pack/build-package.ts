@@ -1,0 +1,133 @@
+// Builds the folder that `npm pack` packs: the library as ES modules and as CommonJS, each with its types, without any
+// dependency. The types of runs are written from their schemas, which applications do not have.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { apiTypes } from './api-types.ts';
+
+const run = promisify(execFile);
+const CLIENT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = join(CLIENT, '../..');
+const KINDS = { esm: 'module', cjs: 'commonjs' } as const;
+type Kind = keyof typeof KINDS;
+
+/** Builds `folder` from scratch. */
+export async function buildPackage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await buildCode(folder);
+  for (const [name, text] of await declarations()) await writeFile(join(folder, 'cjs', name), text);
+  // One set of types: what an application's files add to `MethodTypes` counts in its files of either kind.
+  await writeFile(join(folder, 'esm/index.d.ts'), "export * from '../cjs/index.js';\n");
+  await cp(join(CLIENT, 'README.md'), join(folder, 'README.md'));
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+}
+
+/** The package as far as Node needs it. */
+export async function buildCode(folder: string): Promise<void> {
+  for (const [kind, type] of Object.entries(KINDS) as [Kind, string][]) {
+    await mkdir(join(folder, kind), { recursive: true });
+    await bundle(kind, join(folder, kind));
+    await writeFile(join(folder, kind, 'package.json'), `${JSON.stringify({ type, sideEffects: false })}\n`);
+  }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+}
+
+async function bundle(format: Kind, outdir: string): Promise<void> {
+  const { metafile } = await build({
+    absWorkingDir: CLIENT,
+    entryPoints: ['src/index.ts'],
+    outdir,
+    bundle: true,
+    // What few calls need is loaded by them.
+    splitting: format === 'esm',
+    chunkNames: '[name]-[hash]',
+    format,
+    platform: 'node',
+    target: 'node20',
+    metafile: true,
+    logLevel: 'warning',
+    legalComments: 'none',
+  });
+  const outside = Object.values(metafile.outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ path, external }) => external === true && !isBuiltin(path));
+  if (outside.length > 0) throw new Error(`the package imports ${outside.map(({ path }) => path).join(', ')}`);
+}
+
+/** Maps the names of the library's declaration files to their texts. */
+async function declarations(): Promise<Map<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'methods-client-types-'));
+  try {
+    const options = ['--declaration', '--emitDeclarationOnly', '--noEmit', 'false', '--rootDir', ROOT];
+    const project = JSON.stringify({
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: { typeRoots: [join(ROOT, 'node_modules/@types')] },
+      include: [],
+      files: [join(CLIENT, 'src/index.ts')],
+    });
+    await writeFile(join(folder, 'tsconfig.json'), project);
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    await run(tsc, ['-p', folder, ...options, '--outDir', join(folder, 'out')]).catch(
+      ({ stdout }: { stdout: string }) => {
+        throw new Error(`tsc:\n${stdout}`);
+      },
+    );
+    const sources = join(folder, 'out/libs/client/src');
+    const files = new Map([['api.d.ts', apiTypes()]]);
+    for (const name of await readdir(sources)) files.set(name, published(await readFile(join(sources, name), 'utf8')));
+    return reached(files, 'index.d.ts');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Imports name what the package has. */
+function published(text: string): string {
+  return text
+    .replace(/'@methods\/api\/(?:run|question)'/g, "'./api.js'")
+    .replace(/(['"]\.\/[\w-]+)\.ts(?=['"])/g, '$1.js');
+}
+
+/** The files that `first` needs. */
+function reached(files: ReadonlyMap<string, string>, first: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const left = [first];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    const text = files.get(name);
+    if (text === undefined || found.has(name)) continue;
+    found.set(name, text);
+    for (const [, place = '', foreign] of text.matchAll(
+      /(?:from |import\()['"](?:\.\/([\w-]+)\.js|([^.'"][^'"]*))['"]/g,
+    )) {
+      if (foreign === undefined) left.push(`${place}.d.ts`);
+      else if (!isBuiltin(foreign)) throw new Error(`the types of ${name} are in ${foreign}`);
+    }
+  }
+  return found;
+}
+
+async function manifest(): Promise<object> {
+  const { name, version, license } = JSON.parse(await readFile(join(CLIENT, 'package.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const files = (kind: Kind) => ({ types: `./${kind}/index.d.ts`, default: `./${kind}/index.js` });
+  return {
+    name,
+    version,
+    description: 'Starts runs of Methods from Node applications, waits for them and answers their questions.',
+    license,
+    type: 'module',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    main: './cjs/index.js',
+    module: './esm/index.js',
+    types: './cjs/index.d.ts',
+    exports: { '.': { import: files('esm'), require: files('cjs') }, './package.json': './package.json' },
+  };
+}
