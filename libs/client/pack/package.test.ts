@@ -87,7 +87,7 @@ test('an application that only verifies webhooks bundles nothing else', async ()
   };
   const [hook, all] = [await bundled('hook.mjs'), await bundled('all.mjs')];
   assert.ok(all.includes('/v1/runs'));
-  console.log(hook);
+
   assert.ok(!hook.includes('/v1/') && hook.length < all.length / 5, `${hook.length} of ${all.length} characters`);
 });
 
@@ -149,7 +149,7 @@ async function calls(methods: Methods): Promise<void> {
   const sent = await methods.files.upload(new Uint8Array(3), { name: 'a.csv' });
   const file: { file_id: string } = sent;
   (await methods.runs.files.download('run_1', 'steps/a/files/b')).pipe(process.stdout);
-  console.log(file, (await methods.methods.get('wf_1')).secrets, webhooks.verify('{}', new Headers(), 'whsec_1'));
+  console.log(file, (await methods.methods.get('wf_1')).secrets, webhooks.verify('{}', new Headers(), 'whsec_1').question?.prompt);
 }
 console.log(calls);
 `;

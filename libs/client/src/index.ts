@@ -12,4 +12,4 @@ export type { RunEvent } from './run-events.ts';
 export type { AnswerOptions, ListOptions, RerunOptions } from './runs.ts';
 export type { Start, StartOutcome } from './starts.ts';
 export type { RunFile } from './tar-files.ts';
-export { type VerifyOptions, type WebhookHeaders, webhooks } from './webhooks.ts';
+export { type VerifyOptions, type WebhookEvent, type WebhookHeaders, webhooks } from './webhooks.ts';

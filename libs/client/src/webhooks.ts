@@ -1,6 +1,7 @@
 // Checks that a webhook comes from the server, and recently.
 import { SignatureError, verifySignature } from '@methods/auth/webhook-signature';
 import { WebhookError } from './errors.ts';
+import type { Question, Run, RunStatus } from './run.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   malformed: 'The webhook has no header Service-Signature, or not in the form t=…,v1=….',
@@ -14,6 +15,22 @@ export interface VerifyOptions {
   readonly nowS?: number;
 }
 
+/** In device mode only the run, its status and the sealed question. */
+export interface WebhookEvent {
+  readonly event?: 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
+  readonly delivery_id?: string;
+  /** Grows within a run. */
+  readonly seq?: number;
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly method?: string;
+  readonly version_id?: string;
+  readonly question?: Question;
+  readonly result?: unknown;
+  readonly error?: NonNullable<Run['error']>;
+  readonly created_at?: string;
+}
+
 /** Headers of a request, as Node or fetch has them, or the value of `Service-Signature`. */
 export type WebhookHeaders = string | Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -23,14 +40,14 @@ function verify(
   headers: WebhookHeaders,
   secret: string,
   { toleranceS = 300, nowS = Date.now() / 1_000 }: VerifyOptions = {},
-): unknown {
+): WebhookEvent {
   try {
     verifySignature(rawBody, signatureOf(headers), secret, { nowS, toleranceS });
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
     throw new WebhookError(`webhook_${error.fault}`, SENTENCES[error.fault] ?? error.message);
   }
-  return JSON.parse(typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8'));
+  return JSON.parse(typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8')) as WebhookEvent;
 }
 
 function signatureOf(headers: WebhookHeaders): string {
