@@ -5,19 +5,22 @@ import { setMaxListeners } from 'node:events';
 export class Deadline {
   isOver = false;
   private readonly controller = new AbortController();
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout;
   private readonly stop: () => void;
 
   constructor(ms: number, outer: AbortSignal | undefined) {
-    this.timer = setTimeout(() => {
-      this.isOver = true;
-      this.controller.abort();
-    }, ms);
+    this.timer = this.after(ms);
     this.stop = onAbort(outer, (reason) => this.controller.abort(reason));
   }
 
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** Another time begins. */
+  restart(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = this.after(ms);
   }
 
   /** The time begins again. */
@@ -28,6 +31,13 @@ export class Deadline {
   end(): void {
     clearTimeout(this.timer);
     this.stop();
+  }
+
+  private after(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.isOver = true;
+      this.controller.abort();
+    }, ms);
   }
 }
 

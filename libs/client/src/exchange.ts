@@ -14,7 +14,7 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: string | Content | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Of the whole exchange if `text` reads the reply, of each silence if `chunks` does. */
+  /** Of the head of the reply, and of all of it if `text` reads it. */
   readonly timeoutMs: number;
 }
 
@@ -48,8 +48,9 @@ export class Exchange {
     return Buffer.concat(chunks).toString('utf8');
   }
 
-  /** @throws as `begin` */
-  chunks(): AsyncGenerator<Uint8Array> {
+  /** `silenceMs`: the longest time between two of them. @throws as `begin` */
+  chunks(silenceMs: number): AsyncGenerator<Uint8Array> {
+    this.deadline.restart(silenceMs);
     return this.read(() => this.deadline.refresh());
   }
 

@@ -2,7 +2,7 @@
 // the stream cannot be opened, the runs are read one by one.
 import { readEvents } from '@methods/api/event-stream';
 import { onAbort } from './deadline.ts';
-import { AuthenticationError, ConnectionError, PermissionError } from './errors.ts';
+import { AuthenticationError, MethodsError, PermissionError } from './errors.ts';
 import { backoffMs, pause } from './pauses.ts';
 import type { Requests } from './requests.ts';
 import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
@@ -65,32 +65,35 @@ export class FollowedRuns {
   }
 
   private async connect(signal: AbortSignal, opened: () => void): Promise<void> {
+    let notBeforeMs = 0;
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        await this.receive(signal, () => {
-          failures = 0;
-          opened();
-        });
+        if (performance.now() >= notBeforeMs) {
+          await this.receive(signal, () => {
+            failures = 0;
+            opened();
+          });
+        }
       } catch (error) {
         if (signal.aborted) return;
-        opened();
         if (error instanceof AuthenticationError || error instanceof PermissionError) {
           this.following = null;
           for (const run of this.all()) run.fail(error);
-          return;
+          return opened();
         }
-        // A connection that worked is opened again first.
-        if (failures > 0 || !(error instanceof ConnectionError)) await this.readAll();
+        if (error instanceof MethodsError) notBeforeMs = performance.now() + (error.retryAfterMs ?? 0);
       }
+      opened();
+      // A connection that worked is opened again first.
+      if (failures > 0) await this.readAll();
       await pause(backoffMs(failures), signal).catch(() => {});
     }
   }
 
   private async receive(signal: AbortSignal, opened: () => void): Promise<void> {
     const headers: Record<string, string> = this.lastId === null ? {} : { 'last-event-id': this.lastId };
-    const request = { verb: 'GET', path: '/v1/events', headers, signal, silenceMs: SILENCE_MS } as const;
-    const exchange = await this.requests.open(request);
-    for await (const { event, id, data } of readEvents(exchange.chunks(), unreadable)) {
+    const exchange = await this.requests.open({ verb: 'GET', path: '/v1/events', headers, signal, maxRetries: 0 });
+    for await (const { event, id, data } of readEvents(exchange.chunks(SILENCE_MS), unreadable)) {
       this.lastId = id ?? this.lastId;
       if (event === 'run') this.changed(data);
       else if (event === 'ready') opened();

@@ -37,7 +37,8 @@ export class Places {
     }
   }
 
-  private wait(signal: AbortSignal | undefined): Promise<void> {
+  private async wait(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const stop = onAbort(signal, (reason) => {
         this.waiting.delete(enter);

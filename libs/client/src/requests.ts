@@ -27,16 +27,13 @@ interface Request extends RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The server may take this long before it replies. */
   readonly waitMs?: number;
+  /** Default: the client's. */
+  readonly maxRetries?: number;
 }
 
 interface JsonRequest<T> extends Request {
   /** Whether a reply is one that this version knows. */
   readonly is: (value: unknown) => value is T;
-}
-
-interface StreamRequest extends Request {
-  /** The longest silence; default: the timeout. */
-  readonly silenceMs?: number;
 }
 
 export interface RequestSettings {
@@ -76,14 +73,13 @@ export class Requests {
   }
 
   /** The reply as it arrives. @throws as `send` */
-  open(request: StreamRequest): Promise<Exchange> {
-    const silenceMs = request.silenceMs ?? this.settings.timeoutMs;
-    return this.repeated(request, () => this.attempt(request, silenceMs));
+  open(request: Request): Promise<Exchange> {
+    return this.repeated(request, () => this.attempt(request, this.settings.timeoutMs));
   }
 
   private async repeated<T>(request: Request, once: () => Promise<T>): Promise<T> {
-    const { maxRetries, credential } = this.settings;
-    const { content, signal } = request;
+    const { credential } = this.settings;
+    const { content, signal, maxRetries = this.settings.maxRetries } = request;
     let renewed = false;
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();

@@ -24,13 +24,13 @@ export async function* runEvents(
   let lastId: string | null = null;
   for (let failures = 0; ; failures++) {
     const headers: Record<string, string> = lastId === null ? {} : { 'last-event-id': lastId };
-    const exchange = await requests.open({ verb: 'GET', path, headers, signal, silenceMs: SILENCE_MS });
+    const exchange = await requests.open({ verb: 'GET', path, headers, signal });
     if (exchange.response.status === 204) {
       await exchange.text();
       return;
     }
     try {
-      for await (const { event, id, data } of readEvents(exchange.chunks(), unreadable)) {
+      for await (const { event, id, data } of readEvents(exchange.chunks(SILENCE_MS), unreadable)) {
         if (event !== 'run' && event !== 'step' && event !== 'status') continue;
         const value: unknown = JSON.parse(data);
         failures = 0;

@@ -30,6 +30,6 @@ export class RunFiles {
 
   private async open(path: string, { signal }: RequestOptions): Promise<Readable> {
     const exchange = await this.requests.open({ verb: 'GET', path, signal });
-    return Readable.from(exchange.chunks(), { objectMode: false });
+    return Readable.from(exchange.chunks(this.requests.settings.timeoutMs), { objectMode: false });
   }
 }
