@@ -86,6 +86,7 @@ export function description(stack: () => Stack): void {
         'GET /v1/runs/{id}/events',
         'GET /v1/runs/{id}/files',
         'GET /v1/runs/{id}/files/{path}',
+        'GET /v1/runs/{id}/start',
         'GET /v1/whoami',
         'POST /v1/files',
         'POST /v1/runs',

@@ -35,6 +35,20 @@ test('a run in device mode is started with its envelope as it is, also where con
   assertRefused(plain, 422, 'device_mode_required');
 });
 
+test('the start of a run is shown as it was sealed, and not that of an account run', async () => {
+  await using gateway = await gatewayFixture();
+  const body = deviceStart(gateway, { metadata: { order: '7' }, answer_by: 'application' });
+  const { run_id: runId, version_id: versionId } = (await gateway.ask('POST', '/v1/runs', body)).body;
+  const shown = await gateway.ask('GET', `/v1/runs/${runId}/start`);
+  assert.deepEqual(shown.body, {
+    ...{ run_id: runId, method: `wf_${gateway.methodId}`, version_id: versionId, metadata: { order: '7' } },
+    ...{ content_id: body.content_id, answer_by: 'application', inputs: body.inputs },
+  });
+  const plain = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
+  assertRefused(await gateway.ask('GET', `/v1/runs/${plain.body.run_id}/start`), 404, 'not_found');
+  assertRefused(await gateway.ask('GET', `/v1/runs/${newId('run')}/start`), 404, 'not_found');
+});
+
 test('a batch starts both kinds of runs, each judged by itself', async () => {
   await using gateway = await gatewayFixture();
   const runs = [

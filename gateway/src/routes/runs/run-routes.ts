@@ -9,6 +9,7 @@ import { addRunEvents } from './run-events.ts';
 import { addRunFiles } from './run-files.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import type { RunSurface } from './run-surface.ts';
+import { addSealedStart } from './sealed-start.ts';
 import { addStartBatch } from './start-batch.ts';
 import { addStartRun } from './start-run.ts';
 
@@ -23,4 +24,5 @@ export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surfa
   addRerunRun(scope, parts, surface);
   addRunEvents(scope, parts, surface);
   addRunFiles(scope, parts, surface);
+  if (!surface.people) addSealedStart(scope, parts);
 }
