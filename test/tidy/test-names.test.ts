@@ -9,8 +9,8 @@ import { codeFiles, sources } from './source-files.ts';
 const IMPORTED = /(?:\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'/g;
 /** Code of the repository that no process of the product runs. */
 const IS_TOOL = /^test\/|\/bench\//;
-/** What applications import, and the product does not. */
-const IS_LIBRARY = /^libs\/client\/src\/index\.ts$/;
+/** What applications import, and the product does not; and the format that they share with workers. */
+const IS_LIBRARY = /^libs\/(client\/src\/index|content\/src\/device\/.*)\.ts$/;
 
 /** The file that an import names; null outside the repository. */
 function fileOf(from: string, name: string): string | null {

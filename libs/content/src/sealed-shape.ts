@@ -1,8 +1,18 @@
 // The shape of sealed values: what the service, which has no content key, can read of an envelope and check. The format
 // is in docs/device-mode.md.
 
-/** The kinds of envelopes that the service meets. */
-export const SEALED_KIND = { inputs: 1, question: 2, answer: 3, out: 4, log: 5, text: 7, grant: 9 } as const;
+/** The kinds of envelopes. `text` is a message of a check or an error. */
+export const SEALED_KIND = {
+  inputs: 1,
+  question: 2,
+  answer: 3,
+  out: 4,
+  log: 5,
+  folder: 6,
+  text: 7,
+  file: 8,
+  grant: 9,
+} as const;
 export type SealedKind = keyof typeof SEALED_KIND;
 
 const VERSION = 1;
