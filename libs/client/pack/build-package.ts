@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildBundle, PROGRAM } from '@methods/worker/pack/build-bundle';
 import { build } from 'esbuild';
 import { apiTypes } from './api-types.ts';
 
@@ -34,6 +35,7 @@ export async function buildCode(folder: string): Promise<void> {
     await bundle(kind, join(folder, kind));
     await writeFile(join(folder, kind, 'package.json'), `${JSON.stringify({ type, sideEffects: false })}\n`);
   }
+  await buildBundle(join(folder, 'worker'));
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
 }
 
@@ -47,6 +49,10 @@ async function bundle(format: Kind, outdir: string): Promise<void> {
     splitting: format === 'esm',
     chunkNames: '[name]-[hash]',
     format,
+    define: {
+      WORKER_FROM_CODE: JSON.stringify(`../worker/${PROGRAM}`),
+      ...(format === 'cjs' ? { 'import.meta.dirname': '__dirname' } : {}),
+    },
     platform: 'node',
     target: 'node20',
     metafile: true,

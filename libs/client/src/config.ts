@@ -32,3 +32,9 @@ function readEnvFile(file: string): Environment {
     return {};
   }
 }
+
+/** Steps get what they declare of it. One that could read the key could act for the whole organization. */
+export function workerEnvironment(): Record<string, string | undefined> {
+  const { SERVICE_API_KEY: _key, ...others } = process.env;
+  return others;
+}

@@ -12,6 +12,7 @@ import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts'
 import { Runs } from './runs.ts';
 import { type Start, type StartBody, type StartOutcome, startBody, startMany } from './starts.ts';
 import { webhooks } from './webhooks.ts';
+import { ApplicationWorker } from './worker.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
@@ -27,6 +28,8 @@ export interface MethodsOptions {
   readonly baseUrl?: string;
   /** In milliseconds, of one attempt of a request. */
   readonly timeout?: number;
+  /** Default: the first `run` starts a worker in this process. False: other workers execute the runs. */
+  readonly worker?: false;
   readonly maxRetries?: number;
   readonly fetch?: typeof fetch;
   readonly logger?: { readonly debug: DebugLog };
@@ -50,6 +53,8 @@ export class Methods {
   readonly webhooks = webhooks;
   private readonly requests: Requests;
   private readonly followed: FollowedRuns;
+  /** Undefined: not needed yet. */
+  private worker: ApplicationWorker | null | undefined;
   private readonly waiting = new Places(WAITING_CONNECTIONS);
 
   /** @throws ConfigurationError */
@@ -94,10 +99,20 @@ export class Methods {
     const log = this.requests.settings.log;
     const asking = onAsk && new Asking({ runs, onAsk, onError: this.options.onError, log, signal });
     const ask = (run: Run) => asking?.ask(run);
-    const run = this.waiting.tryTake()
-      ? await this.runWaiting(sent, ask, signal).finally(() => this.waiting.leave())
-      : await this.runFollowed(sent, ask, signal);
+    const waited = () =>
+      this.waiting.tryTake()
+        ? this.runWaiting(sent, ask, signal).finally(() => this.waiting.leave())
+        : this.runFollowed(sent, ask, signal);
+    const worker = this.ensureWorker();
+    const run = await (worker === null ? waited() : worker.during(options.method, waited));
     return run as unknown as EndedRun<M>;
+  }
+
+  /** @throws ConfigurationError */
+  private ensureWorker(): ApplicationWorker | null {
+    const { baseUrl: server, credential, log } = this.requests.settings;
+    this.worker ??= this.options.worker === false ? null : ApplicationWorker.of({ server, credential, log });
+    return this.worker;
   }
 
   /** Each request waits for the run. */

@@ -41,6 +41,8 @@ export class SchedulerLink {
   private renewal: Timer | null = null;
   /** The stream ends only to begin with the next authorization. */
   private renewing = false;
+  /** The stream ends only to begin with another hello. */
+  private greeting = false;
   private present: string;
   private streamNumber = 0;
   private next: number;
@@ -84,6 +86,17 @@ export class SchedulerLink {
   /** The node is about to stop: connects to another one at once. */
   moveOn(): void {
     this.connection?.close();
+  }
+
+  /** The hello has changed: begins the next stream with it, at the same node and at once. */
+  greetAgain(): void {
+    if (this.connection !== null) {
+      this.greeting = true;
+      this.connection.close();
+    } else if (this.redial !== null && !this.stopped) {
+      this.redial.cancel();
+      this.dial();
+    }
   }
 
   private renewLater(): void {
@@ -142,6 +155,10 @@ export class SchedulerLink {
     this.welcomed = false;
     this.options.onDown(error);
     if (this.stopped) return;
+    if (this.greeting) {
+      this.greeting = false;
+      return this.dial();
+    }
     this.next++;
     const waitMs = this.backoff.nextMs();
     // The reason a node refuses this worker, for example a method that its organization does not have.
@@ -150,7 +167,11 @@ export class SchedulerLink {
     if (this.renewing) this.options.logger.info(fields, 'connecting with a new authorization');
     else this.options.logger.warn(fields, 'not connected');
     this.renewing = false;
-    const redial = () => (this.options.renewed === undefined ? this.dial() : void this.dialRenewed());
+    const redial = () => {
+      this.redial = null;
+      if (this.options.renewed === undefined) this.dial();
+      else void this.dialRenewed();
+    };
     this.redial = this.options.clock.after(waitMs, redial);
   }
 }

@@ -10,6 +10,7 @@ import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { Logger } from '@methods/logging/logger';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Grant, SchedulerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import { FreePlaces } from './free-places.ts';
 import { HeldRun } from './held-run.ts';
 import { NextTick } from './next-tick.ts';
 import { RunFolderTransfer } from './run-folder-transfer.ts';
@@ -64,6 +65,7 @@ const DEFAULT_LEASE_MS = 60_000;
 
 export class Worker implements Stoppable {
   readonly id = randomToken();
+  readonly places: FreePlaces;
   private readonly held = new Map<string, HeldRun>();
   private readonly link: SchedulerLink;
   private readonly runners: RunnerPool;
@@ -80,14 +82,17 @@ export class Worker implements Stoppable {
   private leaseMs = DEFAULT_LEASE_MS;
   private nextHeartbeatMs = 0;
   private heardAtMs = 0;
-  private occupied = 0;
   private draining = false;
+  private methods: readonly ProductionId[];
   /** No more grants can arrive. */
   private left = false;
   private emptyListeners: (() => void)[] = [];
 
   constructor(private readonly options: WorkerOptions) {
     const { clock, logger, addresses, concurrency, dataDir, path, renewedToken } = options;
+    this.methods = options.methods;
+    const announce = (count: number) => this.link.send({ item: { case: 'credits', value: { count } } });
+    this.places = new FreePlaces(concurrency, announce);
     this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
     this.nextTick = new NextTick(clock, () => this.tick());
     this.clients = new NodeClients(() => this.link.authorization);
@@ -129,9 +134,16 @@ export class Worker implements Stoppable {
     this.tick();
   }
 
+  /** The worker's methods from now on. A stream has those of its hello, so another one begins; held runs continue. */
+  serve(methods: readonly ProductionId[]): void {
+    this.methods = methods;
+    this.link.greetAgain();
+  }
+
   /** Accepts no more grants; each run ends or is given back after its present step. */
   async stop(): Promise<void> {
     this.draining = true;
+    this.places.leave();
     this.leave();
     const { clock, drainMs = DRAIN_MS } = this.options;
     const interrupt = clock.after(drainMs, () => {
@@ -189,12 +201,12 @@ export class Worker implements Stoppable {
   }
 
   private hello(streamNumber: number): WorkerItem {
-    const { methods, concurrency } = this.options;
+    const { concurrency } = this.options;
     const held = [...this.held.values()].map(({ grant }) => ({ runId: grant.runId, token: grant.token }));
     const value = {
       workerId: this.id,
       streamNumber,
-      methods: [...methods],
+      methods: [...this.methods],
       slots: concurrency,
       features: [...this.features],
       sdk: 'methods-worker',
@@ -242,7 +254,7 @@ export class Worker implements Stoppable {
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
     this.tickSoon();
     for (const run of this.held.values()) run.reports.repeatAll();
-    if (!this.draining) this.credit(this.options.concurrency - this.occupied);
+    this.places.announceAll();
     this.options.onConnected?.();
   }
 
@@ -259,19 +271,12 @@ export class Worker implements Stoppable {
       fetch,
       baseDir: this.workFolder.dir,
       clock,
-      draining: () => this.draining,
+      draining: () => this.places.areClosed,
       startsToldAfterMs: this.options.startsToldAfterMs,
     });
     this.held.set(grant.runId, run);
     this.tickSoon();
-    this.occupied++;
-    let freed = false;
-    const free = () => {
-      if (freed) return;
-      freed = true;
-      this.occupied--;
-      if (!this.draining) this.credit(1);
-    };
+    const free = this.places.take();
     // Frees the place once the run's end is sent: the next grant need not wait for the acknowledgement.
     const reported = () => {
       if (this.held.size <= 2 * this.options.concurrency) free();
@@ -312,11 +317,6 @@ export class Worker implements Stoppable {
   private heldBy(runId: RunId, token: string): HeldRun | undefined {
     const run = this.held.get(runId);
     return run?.grant.token === token ? run : undefined;
-  }
-
-  private credit(count: number): void {
-    if (count <= 0) return;
-    this.link.send({ item: { case: 'credits', value: { count } } });
   }
 
   private heartbeat(): void {
