@@ -15,17 +15,16 @@ import { addConnectionLimits, addDrain, inLine, RequestInLine } from './plugins/
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
 import { LargeBodies } from './plugins/large-bodies.ts';
-import { addLateReplies } from './plugins/late-replies.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { OrganizationTurns } from './plugins/organization-turns.ts';
 import { RateLimit } from './plugins/rate-limit.ts';
-import { addRequestGate } from './plugins/request-gate.ts';
+import { addLateReplies, addRequestGate } from './plugins/request-gate.ts';
 import { addRequestLog, requestId } from './plugins/request-log.ts';
 import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { addKeyWhoami } from './routes/account/whoami.ts';
-import type { AnswerLinks } from './routes/answer-page/opened-question.ts';
+import type { AnswerLinks } from './routes/answer-page/asked-question.ts';
 import { addQuestionPages } from './routes/answer-page/question-pages.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-methods.ts';
@@ -36,22 +35,21 @@ import { addOrganizationEvents, PEOPLE_EVENTS, PROGRAM_EVENTS } from './routes/e
 import { addFileRoutes } from './routes/files/file-routes.ts';
 import { addHealth } from './routes/health.ts';
 import type { InboxRouteParts } from './routes/inbox/inbox-parts.ts';
-import { addInboxRoutes } from './routes/inbox/inbox-routes.ts';
+import { addInboxRoutes } from './routes/inbox/list-inbox.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
 import { Downloads } from './routes/runs/downloads.ts';
 import { type EventStreamLimits, EventStreams } from './routes/runs/event-streams.ts';
+import { PEOPLE, PROGRAMS } from './routes/runs/run-acts.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
-import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
 import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
 import { addUsageRoutes, type UsageRouteParts } from './routes/usage/usage-routes.ts';
 import { addEditorSchema, addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 import { addWorkerRoutes, type WorkerRouteParts } from './routes/workers/worker-routes.ts';
-import { LongWork } from './turns/long-work.ts';
-import { RecentOrganizations } from './turns/recent-organizations.ts';
+import { LongWork, RecentOrganizations } from './turns/long-work.ts';
 
 export interface ServerParts
   extends Omit<RunRouteParts, 'downloads' | 'eventStreams' | 'longWork' | 'rateLimit'>,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CliFolder, ended, printed } from '@methods/cli/cli.fixture';
-import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
+import { guardAgainstParentDeath } from '@methods/local-stack/embedded/server-process';
 import { NO_SIGN_IN, type StackFolder, stackFolder } from '../e2e/stack-process.ts';
 import { type TestPostgres, testPostgres } from '../harness/postgres.ts';
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { nodeArguments } from '@methods/built-code/node-arguments';
-import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
+import { guardAgainstParentDeath } from '@methods/local-stack/embedded/server-process';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { tempFolder } from '../harness/temp-folder.ts';
 

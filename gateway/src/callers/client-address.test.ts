@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
-import { clientAddress } from './counted-address.ts';
+import { clientAddress } from './surface.ts';
 
 test('an address is recorded unchanged; other text from a trusted proxy is not recorded', async () => {
   const app = fastify({ trustProxy: '127.0.0.1' });

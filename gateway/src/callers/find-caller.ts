@@ -11,9 +11,8 @@ import type { Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { CallerRefused } from './caller-refused.ts';
-import { countedAddress } from './counted-address.ts';
-import { hasOwnOrigin, sessionToken } from './session-cookie.ts';
-import type { GuardedSurface } from './surface.ts';
+import { hasOwnOrigin, sessionToken } from './people.ts';
+import { countedAddress, type GuardedSurface } from './surface.ts';
 
 /**
  * Returns the caller of a request to a surface; a promise only if another process must be asked. @throws CallerRefused;

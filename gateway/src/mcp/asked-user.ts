@@ -21,10 +21,10 @@ import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
 import { actorOf } from '../plugins/request-actor.ts';
 import { answerFacts, runChanged } from '../routes/runs/run-acts.ts';
-import { waitingCaller } from '../routes/runs/wait-query.ts';
-import { quotedName } from './marked-data.ts';
+import { waitingCaller } from '../routes/runs/run-reply.ts';
 import { answerPage } from './run-outcome.ts';
 import type { ToolCall } from './tool.ts';
+import { quotedName } from './tool-results.ts';
 
 export interface Asked {
   readonly runId: RunId;

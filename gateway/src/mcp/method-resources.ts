@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 import { methodIdOf, noteSourceShown } from '../routes/methods/method-parts.ts';
 import { methodPage, readMethod, readVersion } from '../routes/methods/read-methods.ts';
 import { sourceText } from '../views/method-view.ts';
-import { DATA_NOTE, quotedName } from './marked-data.ts';
 import type { McpParts } from './tool.ts';
+import { DATA_NOTE, quotedName } from './tool-results.ts';
 
 const MEDIA_TYPE = 'application/yaml';
 const RESOURCE = /^method:\/\/(wf_[0-9a-z]{1,40})(?:\/(ver_[0-9a-z]{1,40}))?$/;

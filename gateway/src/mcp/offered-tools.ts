@@ -4,9 +4,9 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { OfferedMethod } from '@methods/proto/registry/v1/method_pb';
 import { type TObject, Type } from 'typebox';
 import { StartRunBody } from '../routes/runs/run-schemas.ts';
-import { quotedName } from './marked-data.ts';
 import { AgentRun } from './run-outcome.ts';
 import { type Tool, type ToolCall, tool } from './tool.ts';
+import { quotedName } from './tool-results.ts';
 import { startedOutcome, waitMs } from './tools/run-tools.ts';
 
 const NAME_CHARACTERS_MAX = 64;

@@ -16,11 +16,10 @@ import { CallerRefused } from '../callers/caller-refused.ts';
 import { callerOf } from '../plugins/caller.ts';
 import { type SchemaFault, schemaFinding } from '../plugins/schema-fault.ts';
 import { askedCodec } from './asked-user.ts';
-import { DATA_NOTE } from './marked-data.ts';
 import { addMethodResources } from './method-resources.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { McpParts, Tool, ToolCall } from './tool.ts';
-import { listedTool, refusedResult, toolResult } from './tool-results.ts';
+import { DATA_NOTE, listedTool, refusedResult, toolResult } from './tool-results.ts';
 import { ALL_TOOLS, TOOL_NAMES, toolNamed } from './tools/all-tools.ts';
 
 /** The version of the interface that the tools form. */

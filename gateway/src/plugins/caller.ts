@@ -6,9 +6,8 @@ import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused, type RefusalReason } from '../callers/caller-refused.ts';
-import { countedAddress } from '../callers/counted-address.ts';
 import type { FindCaller } from '../callers/find-caller.ts';
-import type { GuardedSurface } from '../callers/surface.ts';
+import { countedAddress, type GuardedSurface } from '../callers/surface.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -7,7 +7,7 @@ import { isIP, type Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { Shares } from '@methods/base/shares';
 import type { FastifyInstance } from 'fastify';
-import { countedAddress } from '../callers/counted-address.ts';
+import { countedAddress } from '../callers/surface.ts';
 
 interface ConnectionLimits {
   readonly connectionsMax: number;

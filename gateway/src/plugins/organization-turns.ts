@@ -5,7 +5,7 @@ import type { Clock, Timer } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 import type { FastifyInstance } from 'fastify';
-import { RecentOrganizations } from '../turns/recent-organizations.ts';
+import { RecentOrganizations } from '../turns/long-work.ts';
 import { callerOf } from './caller.ts';
 
 /** Regardless of their duration. */

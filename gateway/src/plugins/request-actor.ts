@@ -3,7 +3,7 @@
 import { type Caller, callerId, type UserCaller } from '@methods/auth/caller';
 import { type Actor, AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import type { FastifyRequest } from 'fastify';
-import { clientAddress } from '../callers/counted-address.ts';
+import { clientAddress } from '../callers/surface.ts';
 import type { RequestDoer } from '../clients/registry-calls.ts';
 import { callerOf } from './caller.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress } from '../callers/counted-address.ts';
+import { clientAddress } from '../callers/surface.ts';
 
 export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {

@@ -3,7 +3,6 @@
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
-import type { RecentOrganizations } from './recent-organizations.ts';
 
 const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };
 /** Divisible work stops after this time; a slice ends with the step in progress. */
@@ -87,4 +86,36 @@ export class LongWork {
 // biome-ignore lint/correctness/useYield: it never is
 export function* undivided<T>(work: () => T): Generator<never, T> {
   return work();
+}
+
+// Tracks whether other organizations send requests too: without them, work need not be delayed for the sake of others.
+const RECENT_MS = 10_000;
+
+interface Seen {
+  readonly orgId: string;
+  atMs: number;
+}
+
+export class RecentOrganizations {
+  /** The organization that asked last, and the last one before it that differs. */
+  private last: Seen = { orgId: '', atMs: Number.NEGATIVE_INFINITY };
+  private other: Seen = { orgId: '', atMs: Number.NEGATIVE_INFINITY };
+
+  constructor(private readonly clock: Clock) {}
+
+  saw(orgId: string): void {
+    const atMs = this.clock.monotonicMs();
+    if (orgId === this.last.orgId) {
+      this.last.atMs = atMs;
+      return;
+    }
+    this.other = this.last;
+    this.last = { orgId, atMs };
+  }
+
+  /** Considers the last ten seconds. */
+  sawOthersThan(orgId: string): boolean {
+    const { atMs } = orgId === this.last.orgId ? this.other : this.last;
+    return this.clock.monotonicMs() - atMs < RECENT_MS;
+  }
 }

@@ -1,5 +1,6 @@
 // A method, and a version of it, as the documented JSON objects.
 import { type MethodId, productionMethodId, type VersionId } from '@methods/base/ids';
+import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
 import type { Method, Version } from '@methods/proto/registry/v1/method_pb';
 import { type PartyView, partyView, timeView } from './party-view.ts';
 
@@ -90,4 +91,30 @@ export function versionJson(fields: object, interfaceFieldsJson: string): string
  */
 export function sourceText(version: Version): string {
   return Buffer.from(version.source.buffer, version.source.byteOffset, version.source.byteLength).toString('utf8');
+}
+
+// A finding in a reply that is not an error: warnings of a save, and the findings of a validation.
+interface FindingView {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+  readonly severity?: string;
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly end_line?: number;
+  readonly end_column?: number;
+  readonly hint?: string;
+}
+
+export function findingView(finding: Finding): FindingView {
+  const { path, code, message, severity, line, column, endLine, endColumn, hint } = finding;
+  return {
+    path,
+    code,
+    message,
+    ...(severity === '' ? {} : { severity }),
+    ...(line > 0 ? { line, column, end_line: endLine, end_column: endColumn } : {}),
+    ...(hint === '' ? {} : { hint }),
+  };
 }

@@ -4,7 +4,7 @@ import type { MethodId } from '@methods/base/ids';
 import type { TriedDelivery } from '@methods/proto/event/v1/event_pb';
 import { type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { QuestionChange, type QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { jsonString, jsonTime } from './json-text.ts';
+import { jsonString, jsonTime } from './content-view.ts';
 import { runStateJson, runSummaryJson, runViewJson } from './run-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 

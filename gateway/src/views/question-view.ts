@@ -1,8 +1,7 @@
 // Writes questions with their rules, and the receipts of their answers, as the documented JSON.
 import type { ChannelName } from '@methods/api/question';
 import { type Actor, AnswerChannel, type Question, type Receipt, type Vote } from '@methods/proto/run/v1/run_pb';
-import { jsonString, jsonTime } from './json-text.ts';
-import { sealedJson } from './sealed-view.ts';
+import { jsonString, jsonTime, sealedJson } from './content-view.ts';
 
 const CHANNELS: Record<AnswerChannel, ChannelName> = {
   [AnswerChannel.UNSPECIFIED]: 'unknown',

@@ -4,10 +4,9 @@ import { productionMethodId } from '@methods/base/ids';
 import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';
 import { Answerer, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
 import { atOnce } from '../turns/steps.ts';
-import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+import { jsonSpan, jsonString, jsonTime, textView } from './content-view.ts';
 import { partyView, timeView } from './party-view.ts';
 import { openQuestionJson, receiptJson } from './question-view.ts';
-import { textView } from './sealed-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 const STATUS_NAMES: Record<RunStatus, string> = {

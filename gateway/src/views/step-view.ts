@@ -1,8 +1,7 @@
 // The steps of a run as callers see them: the recorded ones, and from the start on the others of the version.
 import type { RunView, StepCheck, StepView } from '@methods/proto/run/v1/run_pb';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
-import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
-import { textView } from './sealed-view.ts';
+import { jsonSpan, jsonString, jsonTime, textView } from './content-view.ts';
 
 /** A top-level step as its version declares it. */
 export interface DeclaredStep {

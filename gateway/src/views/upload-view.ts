@@ -1,9 +1,10 @@
 // An upload as the documented JSON object.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
+import type { InputFile } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { timeView } from './party-view.ts';
 
-export interface UploadView {
+interface UploadView {
   readonly id: string;
   /** waiting, received, building, ready or failed. */
   readonly state: string;
@@ -32,4 +33,16 @@ export function uploadView(upload: Upload | undefined): UploadView {
     created_at: timeView(upload.createdAtMs),
     expires_at: timeView(upload.expiresAtMs),
   };
+}
+
+// A file that was sent for the inputs of runs, as the documented JSON object.
+export function fileJson(file: InputFile): string {
+  return JSON.stringify({
+    file_id: file.fileId,
+    name: file.name,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    media_type: file.mediaType,
+    expires_at: timeView(file.expiresAtMs),
+  });
 }

@@ -2,7 +2,7 @@
 // it. The server stores only SHA-256 of `sk_<auth part>`; the content part is for the caller's own encryption.
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { base62, randomSecret } from './base62.ts';
+import { base62, randomSecret } from './opaque-token.ts';
 
 const CHECKSUM_CHARACTERS = 6;
 const WHOLE = /^(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;

@@ -1,7 +1,7 @@
 // The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`. During a rotation there
 // is a `v1` for each secret that signs.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { randomSecret } from './base62.ts';
+import { randomSecret } from './opaque-token.ts';
 
 const HEADER = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64}){1,5})$/;
 const TOLERANCE_S = 300;

@@ -1,10 +1,47 @@
 // Reads a process's environment once, against a schema, and reports every fault at once: an operator should not need
 // five starts to find five typing errors.
-import type { Static, TObject } from 'typebox';
-import { Errors } from 'typebox/schema';
-import { SECRET_KEYWORD, Secret } from './secret.ts';
 
-export { Secret, SecretText } from './secret.ts';
+import { inspect } from 'node:util';
+import { type Static, type TObject, type TUnsafe, Type } from 'typebox';
+import { Errors } from 'typebox/schema';
+
+// A configured value that must not be printed: its text is always stars.
+const STARS = '***';
+
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The value itself; call it only where the value is used. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return STARS;
+  }
+
+  toJSON(): string {
+    return STARS;
+  }
+
+  [inspect.custom](): string {
+    return STARS;
+  }
+}
+
+/** Marks a schema whose value `readEnvironment` wraps in a Secret. */
+const SECRET_KEYWORD = 'secret';
+
+/** A field of an environment's schema that arrives as a Secret. */
+export function SecretText(
+  options: { minLength?: number; maxLength?: number; pattern?: string } = {},
+): TUnsafe<Secret> {
+  return Type.Unsafe<Secret>({ type: 'string', [SECRET_KEYWORD]: true, ...options });
+}
 
 /** Every fault of an environment, one line each. Names variables and rules, never values. */
 export class ConfigError extends Error {

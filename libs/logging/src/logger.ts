@@ -1,9 +1,8 @@
 // The process's log: JSON, one record a line, to standard error by default. Loggers are made once in a composition and
 // injected; a part of a process gets a child.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import { errorRecord } from './error-record.ts';
 import { LogOutput } from './log-output.ts';
-import { redacted } from './redaction.ts';
+import { errorRecord, redacted } from './redaction.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

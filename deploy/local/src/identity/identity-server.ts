@@ -1,18 +1,21 @@
 // The provider's HTTP server on loopback: its own pages, tokens for scripts, and the protocol's routes.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
-import { RequestFault, sendJson } from './http.ts';
+import { AccountFault, accountOf } from './account.ts';
+import { RequestFault, readBody, sendJson } from './http.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { Interactions } from './interactions.ts';
-import { issueToken } from './issue-token.ts';
 import { CONTENT_POLICY } from './pages/page.ts';
-import { ISSUE_TOKEN_PATH } from './token-request.ts';
+import { ACCESS_TOKEN_S } from './resources.ts';
+import { ISSUE_TOKEN_PATH, type TokenRequest } from './token-request.ts';
 
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 
-export interface IdentityServerParts {
+interface IdentityServerParts {
   readonly issuer: string;
   readonly port: number;
   readonly identity: IdentityProvider;
@@ -94,4 +97,45 @@ export class IdentityServer implements Stoppable {
 function refuseForeignOrigin({ method, headers }: IncomingMessage, issuer: string): void {
   if (method === 'GET' || headers.origin === undefined || headers.origin === issuer) return;
   throw new RequestFault(403, 'The form came from another site.');
+}
+
+// Issues tokens for scripts and tests: anyone who can read the secret in the stack's data folder owns the stack, and
+// may act as any person in it. The provider signs them like every other token.
+
+/** Answers `{access_token, expires_in}` to a TokenRequest in JSON with the secret as its bearer. */
+async function issueToken(
+  identity: IdentityProvider,
+  secret: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const given = /^Bearer (\S{1,256})$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  if (!timingSafeEqual(digest(given), digest(secret))) throw new RequestFault(401, 'The secret is not this stack’s.');
+  if (request.method !== 'POST') throw new RequestFault(405, 'Use POST.');
+  const { audience, ...person } = asked(await readBody(request));
+  try {
+    const token = await identity.issueToken(accountOf(person), audience);
+    sendJson(response, 200, { access_token: token, expires_in: ACCESS_TOKEN_S });
+  } catch (error) {
+    if (error instanceof AccountFault) throw new RequestFault(400, error.message);
+    throw error;
+  }
+}
+
+function asked(body: string): TokenRequest {
+  let value: Record<string, unknown>;
+  try {
+    value = Object(JSON.parse(body));
+  } catch {
+    throw new RequestFault(400, 'The body is not JSON.');
+  }
+  const { email, organization, role, audience } = value;
+  if (typeof email !== 'string' || typeof organization !== 'string' || typeof role !== 'string')
+    throw new RequestFault(400, 'email, organization and role are texts.');
+  if (audience !== 'machine' && audience !== 'mcp') throw new RequestFault(400, 'audience is machine or mcp.');
+  return { email, organization, role, audience };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

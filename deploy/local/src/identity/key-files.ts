@@ -27,7 +27,7 @@ export async function providerKeys(folder: string): Promise<ProviderKeys> {
   return keys;
 }
 
-/** The proof that a caller owns the data folder; see issue-token.ts. */
+/** The proof that a caller owns the data folder; see identity-server.ts. */
 export function tokenSecret(folder: string): string {
   const kept = keptTokenSecret(folder);
   if (kept !== null) return kept;

@@ -1,4 +1,4 @@
-// The request by which a script gets a token from the provider; see issue-token.ts. Separate from it, so that a script
+// The request by which a script gets a token from the provider; see identity-server.ts. Separate from it, so that a script
 // loads no provider.
 import type { Audience } from './resources.ts';
 

@@ -3,9 +3,8 @@ import type { VersionId } from '@methods/base/ids';
 import { Type } from 'typebox';
 import { enterSource } from '../../plugins/large-bodies.ts';
 import { publishedMethod } from '../../routes/methods/change-method.ts';
-import { validatedSource } from '../../routes/methods/create-method.ts';
+import { savedVersion, validatedSource } from '../../routes/methods/create-method.ts';
 import { Method, PublishBody, ValidateBody, Validation, Warnings } from '../../routes/methods/method-schemas.ts';
-import { savedVersion } from '../../routes/methods/save-version.ts';
 import { type Tool, tool } from '../tool.ts';
 import { MethodArgument, ofMethod } from './method-argument.ts';
 

@@ -7,8 +7,8 @@ import { Type } from 'typebox';
 import { methodIdOf } from '../../routes/methods/method-parts.ts';
 import { methodPage, readMethod } from '../../routes/methods/read-methods.ts';
 import type { MethodView } from '../../views/method-view.ts';
-import { quotedName } from '../marked-data.ts';
 import type { ToolCall } from '../tool.ts';
+import { quotedName } from '../tool-results.ts';
 
 export const MethodArgument = Type.String({
   maxLength: 64,

@@ -1,16 +1,28 @@
 // The routes of an organization and its people.
-
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
+import type { AuditEntry } from '@methods/proto/registry/v1/account_pb';
+import { canonicalHost } from '@methods/webhook-url/check-webhook-url';
 import type { FastifyInstance } from 'fastify';
+import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { doerOf } from '../../plugins/request-actor.ts';
+import { partyView, timeView } from '../../views/party-view.ts';
+import { pageOf } from '../methods/method-schemas.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { type AccountRouteParts, described, Whoami } from './account-schemas.ts';
-import { addAuditLog } from './audit-log.ts';
+import {
+  type AccountRouteParts,
+  AuditLine,
+  AuditQuery,
+  ChangeSettingsBody,
+  described,
+  Settings as SettingsShape,
+  Whoami,
+} from './account-schemas.ts';
 import { addKeys } from './keys.ts';
 import { addMembers } from './members.ts';
-import { addSettings } from './settings.ts';
 
 /** For the scope `api`. */
 export function addAccountRoutes(scope: FastifyInstance, parts: AccountRouteParts): void {
@@ -44,4 +56,97 @@ function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts)
         credential,
       });
     });
+}
+
+// GET and PATCH /api/settings: the organization's settings for its runs and webhooks.
+function addSettings(scope: FastifyInstance, { registryCalls, settings: known }: AccountRouteParts): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { accounts } = registryCalls;
+  const response = replies({ 200: SettingsShape });
+
+  const read = { ...described('getSettings', 'Read the settings'), querystring: NoQuery, response };
+  typed.get('/api/settings', { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    // Not cached: a person who has just changed them elsewhere expects to see the change.
+    const { settings } = await accounts.getSettings({ orgId });
+    reply.header('content-type', JSON_TYPE);
+    return settingsJson(settingsOf(settings));
+  });
+
+  const change = {
+    ...described('changeSettings', 'Change settings'),
+    description: 'Omitted settings are unchanged. Changes apply to runs started from now on.',
+    querystring: NoQuery,
+    body: ChangeSettingsBody,
+    response,
+  };
+  typed.patch('/api/settings', { schema: change, config: { access: 'admin' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { content_on_devices: contentOnDevices, retention_days: retentionDays, webhook_hosts: hosts } = request.body;
+    const { time_zone: timeZone } = request.body;
+    const changed = await accounts.changeSettings({
+      orgId,
+      ...(contentOnDevices === undefined ? {} : { contentOnDevices }),
+      ...(retentionDays === undefined ? {} : { retentionDays }),
+      ...(hosts === undefined ? {} : { webhookHosts: { hosts: [...new Set(hosts.map(canonicalHost))] } }),
+      ...(timeZone === undefined ? {} : { timeZone }),
+      doer: doerOf(request),
+    });
+    const settings = settingsOf(changed.settings);
+    known.changed(orgId, settings);
+    reply.header('content-type', JSON_TYPE);
+    return settingsJson(settings);
+  });
+}
+
+function settingsJson({ contentOnDevices, retentionDays, webhookHosts, timeZone }: Settings): string {
+  return JSON.stringify({
+    content_on_devices: contentOnDevices,
+    retention_days: retentionDays,
+    webhook_hosts: webhookHosts,
+    time_zone: timeZone,
+  });
+}
+
+// GET /api/audit: who did what, when and from where.
+function addAuditLog(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+  const schema = {
+    ...described('listAudit', 'Read the audit log, newest first'),
+    description:
+      'Changes, sign-ins, what people read of runs and sources, and answers and cancels of people and programs. ' +
+      'What service keys start and read is not listed: the key is the application that does it.',
+    querystring: AuditQuery,
+    response: replies({ 200: pageOf(AuditLine) }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get('/api/audit', { schema, config: { access: 'admin' }, preValidation: readLimit }, async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const { action = '', target: targetId = '', by: doerId = '' } = request.query;
+      const { entries, nextCursor } = await registryCalls.accounts.listAudit({
+        ...{ orgId, action, targetId, doerId },
+        ...pageRequest(request.query),
+      });
+      reply.header('content-type', JSON_TYPE);
+      return JSON.stringify({ items: entries.map(lineView), next_cursor: nextCursor || null });
+    });
+}
+
+function lineView(entry: AuditEntry) {
+  return {
+    id: entry.auditId,
+    at: timeView(entry.atMs),
+    by: partyView(entry.by),
+    ip: entry.ip,
+    request_id: entry.requestId,
+    ...(entry.client !== '' && { client: entry.client }),
+    action: entry.action,
+    target: { kind: entry.targetKind, id: entry.targetId },
+    before: facts(entry.beforeJson),
+    after: facts(entry.afterJson),
+  };
+}
+
+function facts(json: string): unknown {
+  return json === '' ? null : JSON.parse(json);
 }

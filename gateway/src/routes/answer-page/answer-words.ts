@@ -1,4 +1,5 @@
 // Writes values and whole answers in words, for people who check or read them.
+import { zonedTime } from '@methods/base/zoned-time';
 import type { Field, Form } from '@methods/form/field';
 import { cutText } from '@methods/method/cut-text';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
@@ -106,4 +107,11 @@ function valuePart(field: Field, value: JsonValue): Html {
   }
   if (value === '') return html`<span class="quiet">Empty</span>`;
   return html`<span class="text">${valueWords(field, value)}</span>`;
+}
+
+/** A time in the organization's zone. A script adds the reader's own time. */
+export function timePart(ms: number, zone: string): Html {
+  const date = new Date(ms);
+  const iso = Number.isNaN(date.getTime()) ? '' : date.toISOString();
+  return html`<time datetime="${iso}">${zonedTime(ms, zone)}</time>`;
 }

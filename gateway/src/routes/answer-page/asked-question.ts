@@ -1,6 +1,30 @@
 // A question as its page shows it, and the answer that the page sends.
 import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RequestDoer } from '../../clients/registry-calls.ts';
 import type { RefusalName } from '../../views/inbox-view.ts';
+
+// The services that the routes of the answer page need.
+export interface AnswerLinks {
+  /** Changes nothing. Null: no link has this token. @throws ServiceError unavailable */
+  open(token: string, requestId: string): Promise<OpenedQuestion | null>;
+}
+
+type From = Pick<RequestDoer, 'ip' | 'requestId'>;
+
+/** A question as one visitor opened it: by a link, or signed in. */
+export interface OpenedQuestion {
+  readonly orgId: AskedQuestion['orgId'];
+  readonly visitor: PageVisitor;
+  /** Null: the question is no longer kept. */
+  readonly question: AskedQuestion | null;
+  /** Returns the question after the answer. @throws ServiceError the refusal of the run, unavailable */
+  answer(sent: SentAnswer, from: From): Promise<AskedQuestion>;
+  /** `to`: an address. Returns the name of the member who may now answer too. @throws ServiceError as `answer` */
+  delegate(to: string, from: From): Promise<string>;
+  /** Returns the question as it is now. @throws ServiceError unavailable */
+  again(): Promise<AskedQuestion>;
+}
 
 export interface AskedQuestion {
   readonly orgId: OrgId;
@@ -62,4 +86,10 @@ export interface PageVisitor {
 export interface SentAnswer {
   readonly answerJson: string;
   readonly comment: string;
+}
+
+// Refuses a person whom a page names and who is not a member of the organization.
+export function noMember(): never {
+  const message = 'is not the verified address of a member of the organization';
+  throw new ServiceError('invalid_request', message, { findings: [{ path: '/to', code: 'no_member', message }] });
 }

@@ -2,11 +2,10 @@
 import { timeOfDay } from '@methods/base/zoned-time';
 import type { Form } from '@methods/form/field';
 import type { RefusalName } from '../../views/inbox-view.ts';
-import { answerSentence } from './answer-words.ts';
+import { answerSentence, timePart } from './answer-words.ts';
 import type { AskedQuestion, GivenAnswer, PageVisitor } from './asked-question.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './page-frame.ts';
-import { timePart } from './page-times.ts';
 import { answerOf, promptPart, questionHead, votesPart } from './question-head.ts';
 
 /** After the answer was accepted. */

@@ -11,10 +11,14 @@ import type { QuestionCalls } from '../../clients/question-calls.ts';
 import type { RequestDoer } from '../../clients/registry-calls.ts';
 import { NO_ONE } from '../../plugins/request-actor.ts';
 import { answerFacts } from '../runs/run-acts.ts';
-import type { PageVisitor, SentAnswer } from './asked-question.ts';
+import {
+  type AnswerLinks,
+  noMember,
+  type OpenedQuestion,
+  type PageVisitor,
+  type SentAnswer,
+} from './asked-question.ts';
 import { type QuestionSources, readQuestion } from './asked-questions.ts';
-import { noMember } from './no-member.ts';
-import type { AnswerLinks, OpenedQuestion } from './opened-question.ts';
 
 export interface LinkedQuestionParts extends QuestionSources {
   readonly links: Pick<LinkCalls, 'open' | 'use'>;

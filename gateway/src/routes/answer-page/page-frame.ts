@@ -1,5 +1,5 @@
 // The document around a page's content, and the headers that keep its address secret.
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { cutText } from '@methods/method/cut-text';
 import { Html, html } from './html.ts';
 import { SCRIPT, STYLE } from './page-style.ts';
@@ -12,7 +12,7 @@ export interface PageContent {
   readonly main: Html;
 }
 
-export interface WrittenPage {
+interface WrittenPage {
   readonly text: string;
   /** The scripts and styles that this page may use. */
   readonly policy: string;
@@ -49,4 +49,36 @@ ${main}
     "frame-ancestors 'none'",
   ].join('; ');
   return { text: page.text, policy };
+}
+
+// Proves that a post comes from a page that this visitor was shown a short time ago. Derived from the link's token,
+// which no one else knows, so that no gateway stores the pages it showed.
+const HOUR_MS = 3_600_000;
+/** A page is valid for the hour in which it was made, and for this many more. */
+const HOURS_MORE = 3;
+
+interface NonceOf {
+  readonly token: string;
+  /** What the page shows: the form, or the answer to confirm. */
+  readonly shown: readonly string[];
+}
+
+export function pageNonce({ token, shown }: NonceOf, nowMs: number): string {
+  return nonceAt(token, shown, Math.floor(nowMs / HOUR_MS));
+}
+
+export function isPageNonce(nonce: string, { token, shown }: NonceOf, nowMs: number): boolean {
+  const given = Buffer.from(nonce);
+  const hour = Math.floor(nowMs / HOUR_MS);
+  for (let back = 0; back <= HOURS_MORE; back++) {
+    const expected = Buffer.from(nonceAt(token, shown, hour - back));
+    if (given.length === expected.length && timingSafeEqual(given, expected)) return true;
+  }
+  return false;
+}
+
+function nonceAt(token: string, shown: readonly string[], hour: number): string {
+  return createHmac('sha256', token)
+    .update(JSON.stringify(['answer-page', hour, ...shown]))
+    .digest('base64url');
 }

@@ -7,13 +7,12 @@ import type { ServiceError } from '@methods/errors/service-error';
 import { CONTROLS_MAX } from '@methods/form/posted-controls';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { clientAddress } from '../../callers/counted-address.ts';
+import { clientAddress } from '../../callers/surface.ts';
 import { serviceErrorOf } from '../../plugins/error-reply.ts';
 import { BODY_BYTES_MAX } from '../../plugins/json-body.ts';
 import { LARGE_BODY_BYTES, type LargeBodies } from '../../plugins/large-bodies.ts';
-import type { AskedQuestion } from './asked-question.ts';
+import type { AskedQuestion, OpenedQuestion } from './asked-question.ts';
 import { plainPage } from './end-pages.ts';
-import type { OpenedQuestion } from './opened-question.ts';
 import { type PageContent, writePage } from './page-frame.ts';
 import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
 

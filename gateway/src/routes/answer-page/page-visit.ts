@@ -10,8 +10,7 @@ import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
 import { delegatedPage, devicePage, endPage, notAnAnswererPage, plainPage, racedPage, sentPage } from './end-pages.ts';
 import { COMMENT, COMMENT_CHARACTERS_MAX, confirmPage, type FormPageState, formPage, READ, TO } from './form-page.ts';
-import type { PageContent } from './page-frame.ts';
-import { isPageNonce, pageNonce } from './page-nonce.ts';
+import { isPageNonce, type PageContent, pageNonce } from './page-frame.ts';
 import { wholeValue } from './shown-value.ts';
 
 export interface PageVisit {

@@ -2,10 +2,9 @@
 import type { Form } from '@methods/form/field';
 import { cutText } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { answerSentence } from './answer-words.ts';
+import { answerSentence, timePart } from './answer-words.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { type Html, html } from './html.ts';
-import { timePart } from './page-times.ts';
 import { shownValues } from './shown-value.ts';
 
 /** A longer one continues below its heading. */

@@ -6,7 +6,7 @@ import { isId, type QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { hasOwnOrigin, sessionToken } from '../../callers/session-cookie.ts';
+import { hasOwnOrigin, sessionToken } from '../../callers/people.ts';
 import type { Accounts } from '../../clients/accounts.ts';
 import { addOrganizationTurns, type OrganizationTurns } from '../../plugins/organization-turns.ts';
 import { addRateLimit, type RateLimit } from '../../plugins/rate-limit.ts';

@@ -11,9 +11,8 @@ import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { actorOf } from '../../plugins/request-actor.ts';
 import { answerFacts, runChanged, runShown } from '../runs/run-acts.ts';
+import { noMember, type OpenedQuestion } from './asked-question.ts';
 import { readQuestion } from './asked-questions.ts';
-import { noMember } from './no-member.ts';
-import type { OpenedQuestion } from './opened-question.ts';
 
 export interface SignedInParts {
   readonly questions: Pick<QuestionCalls, 'get' | 'answer' | 'delegate'>;

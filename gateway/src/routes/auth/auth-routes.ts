@@ -9,9 +9,9 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { clientAddress, countedAddress } from '../../callers/counted-address.ts';
-import { clearSessionCookie, hasOwnOrigin, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
+import { clearSessionCookie, hasOwnOrigin, sessionToken, setSessionCookie } from '../../callers/people.ts';
 import type { SignIn } from '../../callers/sign-in.ts';
+import { clientAddress, countedAddress } from '../../callers/surface.ts';
 import type { Accounts } from '../../clients/accounts.ts';
 import { addAuthPages, authReplies, type SignInParts, wantsPage } from './auth-pages.ts';
 

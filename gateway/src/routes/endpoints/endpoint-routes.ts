@@ -12,7 +12,7 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { doerOf } from '../../plugins/request-actor.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
-import { Deleted } from '../files/file-schemas.ts';
+import { Deleted } from '../files/file-description.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import {
   ChangeEndpointBody,

@@ -13,11 +13,10 @@ import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { addBytesBody } from '../../plugins/json-body.ts';
-import { fileJson } from '../../views/file-view.ts';
+import { fileJson } from '../../views/upload-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
-import { fileDescription } from './file-description.ts';
-import { Deleted, File, FileHeaders, FileParams } from './file-schemas.ts';
+import { Deleted, File, FileHeaders, FileParams, fileDescription } from './file-description.ts';
 
 /** Uploads in progress in this process. */
 const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };

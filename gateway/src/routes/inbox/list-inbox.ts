@@ -11,6 +11,7 @@ import { actorOf } from '../../plugins/request-actor.ts';
 import { questionItemView } from '../../views/inbox-view.ts';
 import { pageRequest, queryTime, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
+import { addQuestionRoutes } from './change-question.ts';
 import { described, type InboxRouteParts, membersFor } from './inbox-parts.ts';
 import { InboxCounts, InboxPage, InboxQuery } from './inbox-schemas.ts';
 
@@ -19,7 +20,7 @@ type Query = Static<typeof InboxQuery>;
 const ANSWER_BY = { team: Answerer.TEAM, application: Answerer.APPLICATION, all: Answerer.UNSPECIFIED } as const;
 const SOON_MS = 24 * 3_600_000;
 
-export function addListInbox(scope: FastifyInstance, parts: InboxRouteParts): void {
+function addListInbox(scope: FastifyInstance, parts: InboxRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { questions, clock } = parts;
 
@@ -101,4 +102,12 @@ function mineOf(request: FastifyRequest): string[] {
 function oneOfThree(): ServiceError {
   const message = 'Give one of "mine", "unassigned" and "assignee".';
   return new ServiceError('invalid_request', message, { findings: [{ path: '/', code: 'one_of', message }] });
+}
+
+// The routes of an organization's questions.
+
+/** For the scope `api`. */
+export function addInboxRoutes(scope: FastifyInstance, parts: InboxRouteParts): void {
+  addListInbox(scope, parts);
+  addQuestionRoutes(scope, parts);
 }

@@ -2,16 +2,17 @@
 // rest.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
-import type { FastifyInstance } from 'fastify';
+import type { RunId } from '@methods/base/ids';
+import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { actorOf, channelOf } from '../../plugins/request-actor.ts';
-import { replies } from '../reply-schemas.ts';
-import { answerFacts, runChanged, runShown } from './run-acts.ts';
-import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
+import { runStatusName } from '../../views/run-view.ts';
+import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
+import { answerFacts, describedRun, type RunSurface, runChanged, runShown } from './run-acts.ts';
+import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
 import { AnswerQuery, AnswerRunBody, RunParams } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
-import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 const SEALED_ANSWER_BYTES_MAX = (ANSWER_BYTES_MAX * 4) / 3 + 1_024;
@@ -65,4 +66,36 @@ export function checkedAnswer({ bodyBytes }: { readonly bodyBytes: number }, ans
     throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`);
   }
   return json;
+}
+
+// POST …/runs/:id/cancel: 200 when the run is cancelled, 202 while its worker has not been notified.
+export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  const schema = {
+    ...describedRun(surface, 'cancelRun', 'Cancel a run'),
+    params: RunParams,
+    querystring: NoQuery,
+    response: replies({
+      200: Run,
+      202: { ...Run, description: 'Running: cancelled as soon as its worker is notified.' },
+    }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post(`${surface.url}/:id/cancel`, { schema, config: { access: 'member' } }, async (request, reply) => {
+      const runId = runIdOf(request.params);
+      refuseFields(request.body, 'A cancel');
+      const run = await cancelledRun(request, parts, runId);
+      reply.code(run.status === RunStatus.CANCELLED ? 200 : 202).header('content-type', JSON_TYPE);
+      return runJson(parts, callerOf(request).orgId, run);
+    });
+}
+
+/** The run once its cancel is accepted. @throws ServiceError for what refuses it */
+export async function cancelledRun(request: FastifyRequest, parts: RunRouteParts, runId: RunId): Promise<RunView> {
+  const address = { orgId: callerOf(request).orgId, runId, requestId: request.id };
+  const run = await parts.scheduler.cancelRun(address);
+  const facts = { status: runStatusName(run.status) };
+  const told = runChanged(request, parts, 'run.cancel', { targetId: run.runId, facts });
+  if (told) await told;
+  return run;
 }

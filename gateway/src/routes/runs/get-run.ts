@@ -13,11 +13,9 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { localRunJson } from '../../views/run-view.ts';
 import { replies } from '../reply-schemas.ts';
 import { LocalRun } from './list-runs.ts';
-import { runShown } from './run-acts.ts';
-import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
+import { describedRun, type RunSurface, runShown } from './run-acts.ts';
+import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
 import { RunParams, WaitQuery } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
-import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 
 export function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;

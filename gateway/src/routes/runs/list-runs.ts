@@ -11,8 +11,8 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { localRunView, runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
 import { PageFields, pageRequest, queryTime, readLimit } from '../page-query.ts';
 import { replies } from '../reply-schemas.ts';
+import { describedRun, type RunSurface } from './run-acts.ts';
 import type { RunRouteParts } from './run-reply.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
 
 type Query = Static<typeof UserRunsQuery>;
 

@@ -20,12 +20,10 @@ import { actorOf } from '../../plugins/request-actor.ts';
 import { undivided } from '../../turns/long-work.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { runStarted } from './run-acts.ts';
-import { type RunRouteParts, runIdOf } from './run-reply.ts';
+import { describedRun, type RunSurface, runStarted } from './run-acts.ts';
+import { type RunRouteParts, runIdOf, waitingCaller } from './run-reply.ts';
 import { RerunRunBody, RunParams } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
 import { checkedInputsJson, internalStartHash } from './start-request.ts';
-import { waitingCaller } from './wait-query.ts';
 
 const NO_DIGEST = new Uint8Array(0);
 

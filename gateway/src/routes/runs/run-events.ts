@@ -13,10 +13,9 @@ import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { mayStillRead } from './event-streams.ts';
-import { runShown } from './run-acts.ts';
+import { describedRun, type RunSurface, runShown } from './run-acts.ts';
 import { declaredSteps, type RunRouteParts, runIdOf, STEP_BYTES } from './run-reply.ts';
 import { RunParams } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ACCESS = 'viewer';
 

@@ -11,10 +11,9 @@ import { callerOf } from '../../plugins/caller.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
 import { asDownload } from './downloads.ts';
-import { runShown } from './run-acts.ts';
+import { describedRun, type RunSurface, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
 import { RunFileParams, RunParams } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ARCHIVE = 'application/gzip';
 const FILE = 'application/octet-stream';

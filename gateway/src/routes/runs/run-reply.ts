@@ -1,4 +1,6 @@
 // Shared by the run routes: their parts, the run that a path names, and the reply that shows a run.
+
+import { callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { bareMethodId, isId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -7,17 +9,22 @@ import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '@methods/service/audit-log';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import type { FastifyReply, preValidationHookHandler } from 'fastify';
+import type { Static } from 'typebox';
 import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
 import type { OrganizationLogs } from '../../events/organization-logs.ts';
+import { callerOf } from '../../plugins/caller.ts';
 import type { RateLimit } from '../../plugins/rate-limit.ts';
 import type { LongWork } from '../../turns/long-work.ts';
 import { isLongRun, runViewInParts, runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
 import type { Downloads } from './downloads.ts';
 import type { EventStreams } from './event-streams.ts';
+import type { WaitQuery } from './run-schemas.ts';
 
 export interface RunRouteParts {
   readonly scheduler: RunScheduler;
@@ -72,4 +79,40 @@ export function declaredSteps(
   if (methodId === null) return [];
   const version = registry.version(orgId, methodId, run.versionId);
   return version instanceof Promise ? version.then(({ steps }) => steps).catch(() => []) : version.steps;
+}
+
+// Reads `?wait_ms=` and `?after_question=`, and the caller that waits.
+
+// A query holds only texts, and the request check converts nothing.
+export const readWaitMs: preValidationHookHandler = (request, _reply, done) => {
+  const query = request.query as Record<string, unknown>;
+  const text = query.wait_ms;
+  if (typeof text === 'string' && /^\d{1,9}$/.test(text)) query.wait_ms = Number(text);
+  done();
+};
+
+/** Null when the request does not wait. */
+export function waitRequest(query: Static<typeof WaitQuery>): WaitRequest | null {
+  const { wait_ms: waitMs, after_question: afterQuestion } = query;
+  if (afterQuestion !== undefined && !isId('q', afterQuestion)) {
+    const message = '"after_question" has to be a question id.';
+    throw new ServiceError('invalid_request', message, {
+      findings: [{ path: '/after_question', code: 'question_id', message }],
+    });
+  }
+  return waitMs === undefined ? null : { waitMs, afterQuestion: afterQuestion ?? null };
+}
+
+/** The connection of a request that waits. */
+export function waitingCaller({ raw, request }: FastifyReply): WaitingCaller {
+  return {
+    id: callerId(callerOf(request)),
+    get gone() {
+      return raw.destroyed;
+    },
+    onGone(listener) {
+      raw.on('close', listener);
+      return () => raw.off('close', listener);
+    },
+  };
 }

@@ -1,17 +1,15 @@
 // The run routes in the order of a run's life, the same for programs and for people.
 import type { FastifyInstance } from 'fastify';
-import { addAnswerRun } from './answer-run.ts';
-import { addCancelRun } from './cancel-run.ts';
+import { addAnswerRun, addCancelRun } from './answer-run.ts';
 import { addGetRun } from './get-run.ts';
 import { addListRuns } from './list-runs.ts';
 import { addRerunRun } from './rerun-run.ts';
+import type { RunSurface } from './run-acts.ts';
 import { addRunEvents } from './run-events.ts';
 import { addRunFiles } from './run-files.ts';
 import type { RunRouteParts } from './run-reply.ts';
-import type { RunSurface } from './run-surface.ts';
-import { addSealedStart } from './sealed-start.ts';
 import { addStartBatch } from './start-batch.ts';
-import { addStartRun } from './start-run.ts';
+import { addSealedStart, addStartRun } from './start-run.ts';
 
 /** Within a scope whose routes have callers. */
 export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {

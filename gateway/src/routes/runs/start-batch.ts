@@ -28,10 +28,9 @@ import {
   StartBatchBody,
   StartedBatch,
 } from './batch-schemas.ts';
-import { runStarted } from './run-acts.ts';
+import { describedRun, type RunSurface, runStarted } from './run-acts.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import { StartRunBody } from './run-schemas.ts';
-import { describedRun, type RunSurface } from './run-surface.ts';
 import { type AcceptedStart, type StartContext, startContext, startSteps } from './start-steps.ts';
 
 const BATCHES = { placesMax: 256, perOrganizationMax: 8, perKeyMax: 6 };

@@ -21,7 +21,7 @@ import { type LongWork, undivided } from '../../turns/long-work.ts';
 import { type Steps, settled } from '../../turns/steps.ts';
 import { ownerOf } from '../files/file-routes.ts';
 import { withNamedFiles } from './named-files.ts';
-import type { RunRouteParts } from './run-reply.ts';
+import { type RunRouteParts, waitingCaller } from './run-reply.ts';
 import type { StartRunBody } from './run-schemas.ts';
 import {
   type AskedStart,
@@ -32,7 +32,6 @@ import {
   inputsTooLarge,
   internalStartHash,
 } from './start-request.ts';
-import { waitingCaller } from './wait-query.ts';
 
 export interface StartContext {
   readonly orgId: OrgId;

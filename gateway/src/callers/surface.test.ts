@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countedAddress } from './counted-address.ts';
+import { countedAddress } from './surface.ts';
 
 test('an IPv4 address counts by itself, even if a socket reports it as IPv6', () => {
   assert.equal(countedAddress('192.0.2.7'), '192.0.2.7');

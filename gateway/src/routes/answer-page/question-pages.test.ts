@@ -9,8 +9,7 @@ import { askedQuestion, RECIPIENT } from '../../testing/asked-question.fixture.t
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 import { PlayedBrowser } from '../../testing/played-browser.fixture.ts';
 import { turnedClock } from '../../testing/turned-clock.fixture.ts';
-import type { AskedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
-import type { AnswerLinks, OpenedQuestion } from './opened-question.ts';
+import type { AnswerLinks, AskedQuestion, OpenedQuestion, PageVisitor, SentAnswer } from './asked-question.ts';
 import { type PageVisit, postedPage, shownPage } from './page-visit.ts';
 
 /** Links, the calls about them, and the answers given. */

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { UnreadReplies, unreadParts } from '../plugins/unread-replies.ts';
-import { messageBody } from './message-body.ts';
+import { messageBody } from './mcp-routes.ts';
 
 test('large parts count as unread until the reply ends, and end it over a share', async () => {
   const replies = new UnreadReplies(systemClock, { perKeyMax: 50_000 });

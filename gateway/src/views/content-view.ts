@@ -1,0 +1,34 @@
+// Writes texts, times and sealed content as JSON by hand, for replies whose parts are JSON already: results, forms and
+// shown values pass through the gateway without being parsed.
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+
+const SEALED = '{"$sealed":"';
+
+interface TextView {
+  readonly message: string;
+  readonly sealed?: unknown;
+}
+
+/** A message of a step or a run: its text, or what its worker sealed. What the service wrote itself is always a text. */
+export function textView(text: string, { contentId }: Pick<RunView, 'contentId'>): TextView {
+  return contentId !== '' && text.startsWith(SEALED) ? { message: '', sealed: JSON.parse(text) } : { message: text };
+}
+
+export function sealedJson(bytes: Uint8Array): string {
+  return `{"$sealed":"${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')}"}`;
+}
+
+/** A JSON string literal. */
+export function jsonString(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** Milliseconds since the epoch as RFC 3339 UTC with milliseconds; 0 is an unknown time, `null`. */
+export function jsonTime(epochMs: number): string {
+  return epochMs > 0 ? `"${new Date(epochMs).toISOString()}"` : 'null';
+}
+
+/** A span as whole milliseconds, never negative: clocks of two machines differ. */
+export function jsonSpan(spanMs: number): string {
+  return String(Math.max(0, Math.round(spanMs)));
+}
