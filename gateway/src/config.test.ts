@@ -24,6 +24,7 @@ test('unset variables have their defaults', () => {
     rateLimitPerOrganization: 1_000,
     connectionsMax: 50_000,
     connectionsPerAddressMax: 6_000,
+    packagesDir: null,
     webhooks: { allowPrivate: false, ports: [] },
     logLevel: 'info',
     trustProxy: null,

@@ -58,6 +58,8 @@ const Environment = Type.Object({
    * TRUST_PROXY.
    */
   CONNECTIONS_PER_ADDRESS_MAX: Type.Integer({ minimum: 0, default: 6_000 }),
+  /** Holds the packages of the client libraries, as `npm run packages` builds them. Without it there are none. */
+  PACKAGES_DIR: Type.Optional(Type.String({ minLength: 1 })),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
   /** Allows webhooks by plain http and to addresses that are not public: for a single machine only. */
@@ -99,6 +101,7 @@ export interface Config {
   readonly connectionsMax: number;
   /** 0: no limit. */
   readonly connectionsPerAddressMax: number;
+  readonly packagesDir: string | null;
   readonly webhooks: WebhookUrlPolicy;
   readonly logLevel: LogLevel;
   readonly trustProxy: string | null;
@@ -122,6 +125,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     rateLimitPerOrganization: environment.RATE_LIMIT_PER_ORGANIZATION,
     connectionsMax: environment.CONNECTIONS_MAX,
     connectionsPerAddressMax: environment.CONNECTIONS_PER_ADDRESS_MAX,
+    packagesDir: environment.PACKAGES_DIR ?? null,
     webhooks: {
       allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS,
       ports: environment.WEBHOOK_PORTS?.split(',').map(Number) ?? [],

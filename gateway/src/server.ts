@@ -39,6 +39,7 @@ import { addInboxRoutes } from './routes/inbox/list-inbox.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
+import { addPackages, type PackageParts } from './routes/packages.ts';
 import { Downloads } from './routes/runs/downloads.ts';
 import { type EventStreamLimits, EventStreams } from './routes/runs/event-streams.ts';
 import { PEOPLE, PROGRAMS } from './routes/runs/run-acts.ts';
@@ -62,7 +63,8 @@ export interface ServerParts
     UsageRouteParts,
     Pick<InboxRouteParts, 'questions' | 'members'>,
     Pick<McpParts, 'offeredMethods' | 'listChanges'>,
-    WellKnownParts {
+    WellKnownParts,
+    PackageParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
   /** Null: a key that only this process knows. */
@@ -140,6 +142,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addHealth(app, parts);
   addEditorSchema(app);
   addWellKnown(app, parts);
+  addPackages(app, parts);
   await addAuthRoutes(app, parts);
 
   const rateLimit = new RateLimit(parts);

@@ -55,6 +55,7 @@ export async function commonRegistryGateway(options: CliGatewayOptions): Promise
       rateLimitPerOrganization: 0,
       connectionsMax: 1_000,
       connectionsPerAddressMax: 0,
+      packagesDir: null,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

@@ -1,13 +1,16 @@
 // An app is connected with a method: what is said, what is written where, and that the code which is printed works.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { parseEnv, promisify } from 'node:util';
-import { ended, METHODS, printed } from '@methods/cli/cli.fixture';
+import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
 import type { Stack } from '../e2e/stack.ts';
+import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
@@ -29,8 +32,11 @@ result: { greeting: =steps.compose.text }
 `;
 
 const run = promisify(execFile);
+/** The Node of the Python package is 60 MB. */
+const PIP_CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/methods-pip', import.meta.url));
 let stack: Stack;
 let desk: StackDesk;
+let stdoutOfBill = '';
 const path = (...names: string[]) => join(desk.folder.dir, ...names);
 const text = (...names: string[]) => readFile(path(...names), 'utf8');
 const methods = (...args: string[]) => desk.folder.quick(args, desk.env);
@@ -61,34 +67,56 @@ after(async () => {
   await desk?.folder.remove();
 });
 
-test('an app of Node gets a key, the published method and code that works', async (t) => {
+/** What the command says to do, word for word. */
+function saidToDo(stdout: string): { install: string; file: string; code: string; start: string } {
+  const found = /^ {2}(\S.*)\n\n\(sha256 [0-9a-f]{64}\)\nSave as (\S+):\n\n([\s\S]*?)\nStart: {2}(.+)$/m.exec(stdout);
+  const [, install = '', file = '', code = '', start = ''] = found ?? assert.fail(stdout);
+  return { install, file, code, start };
+}
+
+async function followed(folder: string, stdout: string): Promise<string> {
+  const { install, file, code, start } = saidToDo(stdout);
+  const { PATH } = process.env;
+  const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', PIP_CACHE_DIR };
+  const env = { ...quiet, PATH, HOME: desk.folder.dir, GREETING_TOKEN: 'made-up-token' };
+  const options = { cwd: path(folder), env };
+  await run('sh', ['-c', install], options);
+  await writeFile(path(folder, file), code);
+  return (await run('sh', ['-c', start], options)).stdout;
+}
+
+test('an app of Node gets a key, the published method, and commands that lead to an ended run', async () => {
   const env = `# the shop's own\r\nSHOP="a b" # kept\r\nNAME='it # is'`;
   await app('apps/shop', { 'package.json': '{}', '.env': env });
   const { code, stdout, stderr } = await methods('connect', 'apps/shop');
   assert.deepEqual([code, stderr], [0, '']);
   const [, version, id] = /^Published (ver_\w{26}) of Greet a customer \((wf_\w{26})\)\.\n/.exec(stdout) ?? [];
   const [, keyId] = /\((key_\w{26})\)/.exec(stdout) ?? [];
-  const [before, source = '', behind] = stdout.split(/^(?=async function)|(?<=run\.result\)\);\n)/m);
+  const { install, code: source } = saidToDo(stdout);
+  const [, sha256] = /\(sha256 (\w+)\)/.exec(stdout) ?? [];
   assert.equal(
-    before,
+    stdout,
     `Published ${version} of Greet a customer (${id}).
 Added .env to .gitignore.
 Made the key "shop" (${keyId}) and wrote SERVICE_API_KEY to apps/shop/.env. It is not shown.
 
-Install: nothing. The code uses the HTTP client of the language.
+In the folder apps/shop:
 
-Node 20 or later, started with  node --env-file=.env FILE:
+Node 20 or later. Install:
 
+  npm install ${stack.ready.base_url}/packages/${sha256?.slice(0, 16)}/methods-client-0.1.0.tgz
+
+(sha256 ${sha256})
+Save as run-greet-customer.mjs:
+
+${source}
+Start:  node run-greet-customer.mjs
+
+In its place another worker may run it:  methods worker --method ${id}
+Secrets to set where it runs: GREETING_TOKEN
 `,
   );
-  assert.equal(
-    behind,
-    `
-A worker runs it:  methods worker --method ${id}
-Secrets to set where the worker runs: GREETING_TOKEN
-`,
-  );
-  assert.match(source, /startGreetCustomer\(\{ name: "Ada" \}\)\.then/);
+  assert.match(install, /^npm install http/);
   const written = await text('apps', 'shop', '.env');
   const key = parseEnv(written).SERVICE_API_KEY ?? '';
   assert.match(key, /^sk_\w{43}_\w{49}$/);
@@ -96,34 +124,63 @@ Secrets to set where the worker runs: GREETING_TOKEN
   assert.equal(stdout.includes(key.slice(3, 40)), false);
   assert.equal(stdout.includes('whsec_'), false);
   assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
+  assert.equal(await followed('apps/shop', stdout), "succeeded { greeting: 'Hello Ada' }\n");
+});
 
-  // The worker as the command says to start it, with the app's key.
-  const [, ...words] = /^A worker runs it: {2}methods (.+)$/m.exec(stdout)?.[1]?.split(' ') ?? [];
-  const worker = desk.folder.spawn(['worker', ...words], {
-    ...desk.env,
-    SERVICE_API_KEY: key,
-    GREETING_TOKEN: 'made-up-token',
-  });
-  const workerEnd = ended(worker);
-  t.after(async () => {
-    worker.kill();
-    await workerEnd;
-  });
-  await printed(worker, 'Ready');
-  await writeFile(path('apps', 'shop', 'app.js'), source);
-  const node = await run(process.execPath, ['--env-file=.env', 'app.js'], { cwd: path('apps', 'shop') });
-  assert.equal(node.stdout, "succeeded { greeting: 'Hello Ada' }\n");
-
-  // The same for Python, which finds the method published and the key of its own.
+test('an app of Python gets commands that lead to an ended run', async (t) => {
+  const isNew = await run('python3', ['-c', 'import sys, venv; print(sys.version_info >= (3, 9))']).catch(() => null);
+  if (isNew?.stdout !== 'True\n') return t.skip('there is no python3 of 3.9 with venv');
   await app('apps/bill', { 'pyproject.toml': '' });
-  const python = await methods('connect', 'apps/bill', '--quiet');
-  assert.match(python.stdout, /^import json\n/);
-  await writeFile(path('apps', 'bill', 'app.py'), python.stdout);
-  const python3 = await run('sh', ['-c', 'set -a; . ./.env; set +a; python3 app.py'], { cwd: path('apps', 'bill') });
-  assert.equal(python3.stdout, "succeeded {'greeting': 'Hello Ada'}\n");
+  const { code, stdout } = await methods('connect', 'apps/bill');
+  assert.equal(code, 0);
+  assert.match(saidToDo(stdout).install, /pip install "methods-client\[worker\] @ http:\S+#sha256=[0-9a-f]{64}"$/);
+  const printed = await followed('apps/bill', stdout).catch((error: { stderr?: string }) => {
+    if (/No matching distribution|Failed to establish a new connection/.test(error.stderr ?? '')) return null;
+    throw error;
+  });
+  if (printed === null) return t.skip('PyPI cannot be reached');
+  assert.equal(printed, "succeeded {'greeting': 'Hello Ada'}\n");
+  stdoutOfBill = stdout;
   assert.equal((await stat(path('apps', 'bill', '.env'))).mode & 0o777, 0o600);
   assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
 });
+
+test('the worker of a Python app has no key where others could read it, and is gone when the app is killed', async (t) => {
+  const { file, code } = stdoutOfBill === '' ? { file: '', code: '' } : saidToDo(stdoutOfBill);
+  if (file === '') return t.skip('the app was not installed');
+  await writeFile(path('apps/bill', 'long.py'), `${code}    print('ran', flush=True)\n    input()\n`);
+  const env = { PATH: process.env.PATH, HOME: desk.folder.dir, GREETING_TOKEN: 'made-up-token' };
+  const program = spawn(path('apps/bill', '.venv/bin/python'), ['long.py'], {
+    cwd: path('apps/bill'),
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(() => program.kill('SIGKILL'));
+  await until('the run has ended', async () => {
+    for await (const text of program.stdout ?? []) if (String(text).includes('ran')) return true;
+    return assert.fail('it ended');
+  });
+  const workers = () => processesWith(path('apps/bill', '.venv'), 'worker.mjs');
+  const [worker = assert.fail(), ...others] = workers();
+  assert.deepEqual(others, []);
+  const key = parseEnv(await text('apps', 'bill', '.env')).SERVICE_API_KEY ?? '';
+  for (const place of ['cmdline', 'environ']) {
+    assert.ok(!(await readFile(`/proc/${worker}/${place}`, 'utf8')).includes(key.slice(3, 46)), place);
+  }
+  program.kill('SIGKILL');
+  await until('its worker is gone', () => workers().length === 0);
+});
+
+function processesWith(...words: readonly string[]): number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const line = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+      return words.every((word) => line.includes(word)) ? [Number(pid)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
 
 test('a repeat changes nothing and says so', async () => {
   await app('apps/again', { 'package.json': '{}' });
@@ -133,17 +190,18 @@ test('a repeat changes nothing and says so', async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^ver_\w+ of Greet a customer \(wf_\w+\) is published\.\napps\/again\/\.env already has SERVICE_API_KEY; it is unchanged\. A new key in its place: {2}--replace\n\nInstall/,
+    /^ver_\w+ of Greet a customer \(wf_\w+\) is published\.\napps\/again\/\.env already has SERVICE_API_KEY; it is unchanged\. A new key in its place: {2}--replace\n\nIn the folder/,
   );
   assert.deepEqual([await text('apps', 'again', '.env'), await text('.gitignore'), (await keys()).length], before);
   interface Document {
     readonly key: { readonly name: string } | null;
-    readonly install: null;
+    readonly install: readonly { readonly command: string }[];
     readonly secrets: readonly string[];
     readonly code: readonly { readonly language: string }[];
   }
   const { document } = await desk.folder.quickJson<Document>(['connect', 'apps/again', '--replace'], desk.env);
-  assert.deepEqual([document.key?.name, document.install, document.secrets], ['again', null, ['GREETING_TOKEN']]);
+  assert.deepEqual([document.key?.name, document.secrets], ['again', ['GREETING_TOKEN']]);
+  assert.match(document.install[0]?.command ?? '', /^npm install http/);
   assert.deepEqual(
     document.code.map(({ language }) => language),
     ['node'],

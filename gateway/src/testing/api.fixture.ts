@@ -78,6 +78,7 @@ async function openApi(
       listen: { host: '127.0.0.1', port: 0 },
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: null,
+      packagesDir: null,
       mcpUrl: MCP,
       mcpStateKey: null,
       issuer: issuerConfig(issuer),

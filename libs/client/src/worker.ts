@@ -115,11 +115,11 @@ export class ApplicationWorker {
   }
 
   private serve(): void {
-    // An empty list is no worker; it stops soon.
     const methods = [...this.calls.keys()];
     const waiting = this.waiting > 0;
     this.resting = !waiting;
     if (methods.length > 0) this.send({ order: 'serve', methods, waiting });
+    else this.stop();
   }
 
   private send(order: Order): void {

@@ -1,5 +1,4 @@
-// Generates the code that starts a method from an app: plain HTTP with the language's standard library, so nothing has
-// to be installed.
+// Generates the program that runs a method from an app, by the client library.
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import type { AppLanguage } from './app-language.ts';
 
@@ -12,85 +11,42 @@ export interface CodeOptions {
   readonly inputs: JsonObject;
 }
 
-/** The heading of the code: its requirements, and how it gets the key of `.env`. */
-export const CODE_HEADINGS: Readonly<Record<AppLanguage, string>> = {
-  node: 'Node 20 or later, started with  node --env-file=.env FILE',
-  python: 'Python 3.8 or later, started with  set -a; . ./.env; set +a; python3 FILE',
-};
-
-/** How long one request may wait for the end of a run; for a longer run the code asks again by its id. */
-const WAIT_MS = 60_000;
-/** `sk_` and the auth part. The rest of a key is for the app's own encryption, and stays in the app. */
-const AUTH_CHARACTERS = 46;
-
-export function codeToPaste(language: AppLanguage, options: CodeOptions): string {
-  return language === 'node' ? nodeCode(options) : pythonCode(options);
+export interface Program {
+  readonly language: AppLanguage;
+  readonly file: string;
+  readonly code: string;
+  /** Starts it, in the app's folder. */
+  readonly command: string;
 }
 
-function nodeCode({ baseUrl, methodId, name, inputs }: CodeOptions): string {
-  const start = `start${words(name)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')}`;
-  return `async function ${start}(inputs) {
-  const response = await fetch(${quoted(`${baseUrl}/v1/runs?wait_ms=${WAIT_MS}`)}, {
-    method: 'POST',
-    headers: {
-      authorization: \`Bearer \${process.env.SERVICE_API_KEY.slice(0, ${AUTH_CHARACTERS})}\`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      method: ${quoted(methodId)},
-      inputs,
-      // Keep it until the answer is known: sending it again starts nothing twice.
-      idempotency_key: crypto.randomUUID(),
-    }),
-  });
-  const run = await response.json();
-  if (!response.ok) throw new Error(run.message ?? run.error);
-  return run;
+export function programOf(language: AppLanguage, options: CodeOptions): Program {
+  const name = options.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  if (language === 'node') {
+    const file = `run-${name}.mjs`;
+    return { language, file, code: nodeCode(options), command: `node ${file}` };
+  }
+  const file = `run_${name.replaceAll('-', '_')}.py`;
+  return { language, file, code: pythonCode(options), command: `.venv/bin/python ${file}` };
 }
 
-${start}(${nodeValue(inputs)}).then((run) => console.log(run.status, run.result));
+function nodeCode({ baseUrl, methodId, inputs }: CodeOptions): string {
+  return `import { Methods } from '@methods/client';
+
+// The key is that of .env. The first run starts a worker in this process.
+const methods = new Methods({ baseUrl: ${quoted(baseUrl)} });
+const run = await methods.run({ method: ${quoted(methodId)}, inputs: ${nodeValue(inputs)} });
+console.log(run.status, run.result ?? run.error);
 `;
 }
 
-function pythonCode({ baseUrl, methodId, name, inputs }: CodeOptions): string {
-  const start = ['start', ...words(name)].join('_');
-  return `import json
-import os
-import urllib.request
-import uuid
+function pythonCode({ baseUrl, methodId, inputs }: CodeOptions): string {
+  return `from methods import Methods
 
-
-def ${start}(inputs):
-    request = urllib.request.Request(
-        ${JSON.stringify(`${baseUrl}/v1/runs?wait_ms=${WAIT_MS}`)},
-        data=json.dumps({
-            "method": ${JSON.stringify(methodId)},
-            "inputs": inputs,
-            # Keep it until the answer is known: sent again, it starts nothing twice.
-            "idempotency_key": str(uuid.uuid4()),
-        }).encode(),
-        headers={
-            "authorization": "Bearer " + os.environ["SERVICE_API_KEY"][:${AUTH_CHARACTERS}],
-            "content-type": "application/json",
-        },
-    )
-    with urllib.request.urlopen(request, timeout=${WAIT_MS / 1000 + 30}) as response:
-        return json.load(response)
-
-
-run = ${start}(${pythonValue(inputs)})
-print(run["status"], run.get("result"))
+# The key is that of .env. The first run starts a worker beside this process.
+with Methods(base_url=${JSON.stringify(baseUrl)}) as methods:
+    run = methods.run(${JSON.stringify(methodId)}, ${pythonValue(inputs)})
+    print(run.status, run.result or run.error)
 `;
-}
-
-/** Lower-case words of letters and digits, valid in a name in code after another word. */
-function words(name: string): string[] {
-  return name
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
 }
 
 function quoted(text: string): string {

@@ -11,7 +11,8 @@ import type { ServerApi } from '../server/server-api.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { askLine } from '../terminal/prompt.ts';
 import { type AppLanguage, appLanguages } from './app-language.ts';
-import { CODE_HEADINGS, codeToPaste } from './code-to-paste.ts';
+import { type Install, installs } from './app-packages.ts';
+import { type Program, programOf } from './code-to-paste.ts';
 import { type ConnectedMethod, connectedMethod, methodWord } from './connected-method.ts';
 import { ENV_FILE, EnvFile, KEY_VARIABLE } from './env-file.ts';
 import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
@@ -55,13 +56,20 @@ async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<Serv
   }
 }
 
+const LANGUAGES: Readonly<Record<AppLanguage, string>> = {
+  node: 'Node 20 or later',
+  python: 'Python 3.9 or later',
+};
+const NO_PACKAGE = 'this server has no packages; its operator sets PACKAGES_DIR.';
+
 interface Connected {
   readonly app: string;
   readonly method: ConnectedMethod;
   /** Null: the existing one stays. */
   readonly key: ServerKey | null;
   readonly ignored: Ignored;
-  readonly codes: readonly { readonly language: AppLanguage; readonly code: string }[];
+  readonly installs: readonly Install[];
+  readonly programs: readonly Program[];
 }
 
 export const connectCommand: Command = {
@@ -83,8 +91,9 @@ export const connectCommand: Command = {
     const languages: readonly AppLanguage[] = found.length > 0 ? found : ['node', 'python'];
     const { productionId, inputs, name: methodName } = method;
     const options = { baseUrl: api.baseUrl, methodId: productionId, name: methodName, inputs };
-    const codes = languages.map((language) => ({ language, code: codeToPaste(language, options) }));
-    say({ app, method, key, ignored, codes }, context);
+    const programs = languages.map((language) => programOf(language, options));
+    const commands = await installs(api, languages, context.interrupted);
+    say({ app, method, key, ignored, installs: commands, programs }, context);
     return EXIT.done;
   },
 };
@@ -101,7 +110,10 @@ function shownPath(app: string, cwd: string): string {
   return relative(cwd, join(app, ENV_FILE));
 }
 
-function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: CommandContext): void {
+function say(
+  { app, method, key, ignored, installs: commands, programs }: Connected,
+  { output, cwd }: CommandContext,
+): void {
   const { productionId, versionId, publishedNow, secrets } = method;
   const env = shownPath(app, cwd);
   output.document({
@@ -112,8 +124,8 @@ function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: C
     key: key === null ? null : { id: key.id, name: key.name },
     env_file: join(app, ENV_FILE),
     gitignore: ignored.state,
-    install: null,
-    code: codes,
+    install: commands,
+    code: programs,
     secrets,
   });
   const called = `${plainText(method.displayName)} (${productionId})`;
@@ -128,16 +140,26 @@ function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: C
     output.complaint(`warning: git already has ${env}, with its key. Take it out:  git rm --cached ${env}\n`);
   }
   output.line();
-  output.line('Install: nothing. The code uses the HTTP client of the language.');
-  for (const { language, code } of codes) {
+  output.line(`In the folder ${relative(cwd, app) || '.'}:`);
+  for (const { language, file, code, command } of programs) {
     output.line();
-    output.line(`${CODE_HEADINGS[language]}:`);
+    const install = commands.find((each) => each.language === language);
+    output.line(`${LANGUAGES[language]}. Install:${install === undefined ? ` ${NO_PACKAGE}` : ''}`);
+    output.line();
+    if (install !== undefined) {
+      output.line(`  ${install.command}`);
+      output.line();
+      output.line(`(sha256 ${install.sha256})`);
+    }
+    output.line(`Save as ${file}:`);
     output.line();
     output.result(code);
+    output.line();
+    output.line(`Start:  ${command}`);
   }
   output.line();
-  output.line(`A worker runs it:  methods worker --method ${productionId}`);
-  if (secrets.length > 0) output.line(`Secrets to set where the worker runs: ${secrets.join(', ')}`);
+  output.line(`In its place another worker may run it:  methods worker --method ${productionId}`);
+  if (secrets.length > 0) output.line(`Secrets to set where it runs: ${secrets.join(', ')}`);
 }
 
 function ignoredWords(ignored: Ignored, cwd: string): string[] {

@@ -27,6 +27,7 @@ from ._errors import (
 from ._models import BatchItem, Event, File, Page, Question, Run, RunFailure, Step
 from ._version import __version__
 from ._webhooks import Webhooks
+from ._worker import MethodsWarning, WorkerMissing
 
 webhooks = Webhooks()
 
@@ -39,6 +40,8 @@ __all__ = [
     "BatchItem",
     "Conflict",
     "ConnectionFailed",
+    "MethodsWarning",
+    "WorkerMissing",
     "CredentialError",
     "Event",
     "File",

@@ -18,6 +18,7 @@ from ._exchange import USER_AGENT, Flow, Handle, Handled, Pause, Send, call, con
 from ._exchange import refusal
 from ._models import BatchItem, Event, File, Json, Page, Question, Run, file_of, page_of, run_of
 from ._webhooks import Webhooks
+from ._worker import AppWorker, app_worker
 
 if TYPE_CHECKING:
     import httpx
@@ -57,6 +58,7 @@ class Methods:
         base_url: Optional[str] = None,
         timeout: float = 30.0,
         max_retries: int = 3,
+        worker: bool = True,
     ) -> None:
         import httpx
 
@@ -64,6 +66,9 @@ class Methods:
         self.base_url = credential.base_url
         self.timeout = timeout
         self._is_key = credential.is_key
+        self._bearer = credential.bearer
+        #: Before the first ``run``: whether it starts a worker.
+        self._worker: Union[bool, Optional[AppWorker]] = worker
         self._retries = max_retries
         self._http = httpx.Client(
             headers={"authorization": f"Bearer {credential.bearer}", "user-agent": USER_AGENT}
@@ -79,6 +84,8 @@ class Methods:
         self.close()
 
     def close(self) -> None:
+        if isinstance(self._worker, AppWorker):
+            self._worker.close()
         self._http.close()
 
     def run(
@@ -104,7 +111,17 @@ class Methods:
             metadata=metadata,
             answered_here=on_ask is not None,
         )
-        return self._do(requests.run_to_end(body, on_ask, timeout, self._retries))
+        flow = requests.run_to_end(body, on_ask, timeout, self._retries)
+        worker = self._ensure_worker()
+        if worker is None:
+            return self._do(flow)
+        with worker.during(method_id):
+            return self._do(flow)
+
+    def _ensure_worker(self) -> Optional[AppWorker]:
+        if isinstance(self._worker, bool):
+            self._worker = app_worker(self.base_url, lambda: self._bearer) if self._worker else None
+        return self._worker
 
     def start(
         self,

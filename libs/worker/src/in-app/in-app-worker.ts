@@ -2,7 +2,7 @@
 // while no run is waited for. The library sends orders and gets reports; both are JSON.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '@methods/base/clock';
+import { systemClock, type Timer } from '@methods/base/clock';
 import type { ProductionId } from '@methods/base/ids';
 import { StepFetch } from '@methods/executor/step-fetch';
 import type { Logger } from '@methods/logging/logger';
@@ -10,7 +10,13 @@ import { Worker } from '../worker.ts';
 import { schedulerAddresses } from './scheduler-addresses.ts';
 
 export type Order =
-  | { readonly order: 'start'; readonly server: string; readonly bearer: string; readonly concurrency: number }
+  | {
+      readonly order: 'start';
+      readonly server: string;
+      readonly bearer: string;
+      readonly concurrency: number;
+      readonly idle_ms?: number;
+    }
   /** The present access token of a person's sign-in. */
   | { readonly order: 'bearer'; readonly bearer: string }
   /** All methods from now on; `waiting`: a run of the application is waited for. */
@@ -40,6 +46,9 @@ export class InAppWorker {
   private methods: readonly ProductionId[] = [];
   private waiting = false;
   private bearer = '';
+  /** Ends by itself after this rest; undefined: its parent ends it. */
+  private idleMs: number | undefined;
+  private idle: Timer | null = null;
   /** What the warning names if there is no connection yet. */
   private sought = '';
   private connected = false;
@@ -53,6 +62,7 @@ export class InAppWorker {
     switch (order.order) {
       case 'start':
         this.bearer = order.bearer;
+        this.idleMs = order.idle_ms;
         void this.start(order.server, order.concurrency);
         break;
       case 'bearer':
@@ -128,6 +138,8 @@ export class InAppWorker {
   private serve(methods: readonly ProductionId[], waiting: boolean): void {
     const isNew = methods.length !== this.methods.length || methods.some((id, at) => id !== this.methods[at]);
     this.methods = methods;
+    this.idle?.cancel();
+    this.idle = !waiting && this.idleMs !== undefined ? systemClock.after(this.idleMs, () => void this.stop()) : null;
     if (waiting !== this.waiting) {
       this.waiting = waiting;
       if (waiting) this.worker?.places.wake();

