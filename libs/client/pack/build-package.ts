@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { buildBundle, PROGRAM } from '@methods/worker/pack/build-bundle';
 import { build } from 'esbuild';
 import { apiTypes } from './api-types.ts';
+import { inlinedLicences } from './inlined-licences.ts';
 
 const run = promisify(execFile);
 const CLIENT = fileURLToPath(new URL('..', import.meta.url));
@@ -30,16 +31,19 @@ export async function buildPackage(folder: string): Promise<void> {
 
 /** The package as far as Node needs it. */
 export async function buildCode(folder: string): Promise<void> {
+  const inputs = new Set<string>();
   for (const [kind, type] of Object.entries(KINDS) as [Kind, string][]) {
     await mkdir(join(folder, kind), { recursive: true });
-    await bundle(kind, join(folder, kind));
+    for (const input of await bundle(kind, join(folder, kind))) inputs.add(input);
     await writeFile(join(folder, kind, 'package.json'), `${JSON.stringify({ type, sideEffects: false })}\n`);
   }
   await buildBundle(join(folder, 'worker'));
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+  await writeFile(join(folder, 'INLINED-LICENSES.txt'), await inlinedLicences(inputs, CLIENT));
 }
 
-async function bundle(format: Kind, outdir: string): Promise<void> {
+/** Returns the files whose code it has. */
+async function bundle(format: Kind, outdir: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: CLIENT,
     entryPoints: ['src/index.ts'],
@@ -63,6 +67,7 @@ async function bundle(format: Kind, outdir: string): Promise<void> {
     .flatMap(({ imports }) => imports)
     .filter(({ path, external }) => external === true && !isBuiltin(path));
   if (outside.length > 0) throw new Error(`the package imports ${outside.map(({ path }) => path).join(', ')}`);
+  return Object.keys(metafile.inputs);
 }
 
 /** Maps the names of the library's declaration files to their texts. */

@@ -50,6 +50,11 @@ test('it has no dependency, and is loaded by ES modules and by CommonJS', async 
     const text = await readFile(join(folder, name), 'utf8');
     assert.ok(!/(?:from|import\(|require\()\s*["'](?:@methods|typebox)/.test(text), name);
   }
+  const licences = await readFile(join(folder, 'INLINED-LICENSES.txt'), 'utf8');
+  assert.deepEqual(
+    licences.match(/^\S+ \d+\.\d+\.\d+$/gm)?.map((line) => line.split(' ')[0]),
+    ['ajv-formats', 'canonicalize', 're2js'],
+  );
   await write('load.mjs', `import { Methods, MethodsError, webhooks } from '@methods/client';\n${KEY_LESS}`);
   await write('load.cjs', `const { Methods, MethodsError, webhooks } = require('@methods/client');\n${KEY_LESS}`);
   for (const name of ['load.mjs', 'load.cjs']) {

@@ -54,3 +54,11 @@ export function onAbort(signal: AbortSignal | undefined, listener: (reason: unkn
   signal.addEventListener('abort', aborted, { once: true });
   return () => signal.removeEventListener('abort', aborted);
 }
+
+/** For what many callers wait for. @throws the reason of the signal, if that is first */
+export function unlessLeft<T>(event: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, reject);
+    event.then(resolve, reject).finally(stop);
+  });
+}

@@ -2,7 +2,8 @@
 import { Deadline, onAbort } from './deadline.ts';
 import { ConnectionError, type MethodsError, TimeoutError } from './errors.ts';
 
-export type Content = Uint8Array | Blob | AsyncIterable<Uint8Array>;
+/** What is sent as it is. */
+export type Bytes = Uint8Array | Blob | AsyncIterable<Uint8Array>;
 
 export function isStream(content: unknown): boolean {
   return Symbol.asyncIterator in Object(content);
@@ -12,7 +13,7 @@ export interface Outgoing {
   readonly verb: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly content: string | Content | undefined;
+  readonly content: string | Bytes | undefined;
   readonly signal: AbortSignal | undefined;
   /** Of the head of the reply, and of all of it if `text` reads it. */
   readonly timeoutMs: number;

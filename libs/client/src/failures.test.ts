@@ -11,6 +11,7 @@ type Reply = (response: ServerResponse) => void;
 
 const { key: apiKey } = createServiceKey();
 const RUN = { run_id: 'run_1', version_id: 'ver_1', status: 'queued', timing: {} };
+const WHOAMI = { org_id: 'org_1', key_id: 'key_1', content_on_devices: false, content_grants: [] };
 const FILE = { file_id: 'file_1', name: 'a', bytes: 3, sha256: '', media_type: 'text/plain', expires_at: null };
 
 let server: Server;
@@ -33,6 +34,7 @@ const half =
 
 before(async () => {
   server = createServer((request: IncomingMessage, response) => {
+    if (request.url === '/v1/whoami') return json(WHOAMI)(response);
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => {
       body += part;

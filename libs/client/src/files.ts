@@ -1,6 +1,7 @@
 // Files for inputs of type `file`.
 import { randomUUID } from 'node:crypto';
-import type { Content } from './exchange.ts';
+import type { Content } from './content.ts';
+import type { Bytes } from './exchange.ts';
 import type { RequestOptions, Requests } from './requests.ts';
 
 export interface UploadOptions extends RequestOptions {
@@ -46,17 +47,21 @@ export class SentFile implements FileFields {
 }
 
 export class Files {
-  constructor(private readonly requests: Requests) {}
+  constructor(
+    private readonly requests: Requests,
+    private readonly content: Content,
+  ) {}
 
   /** A stream is sent once; bytes and a `Blob` are sent again when a try fails in passing. */
-  async upload(content: Content, { name, mediaType, idempotencyKey, signal }: UploadOptions): Promise<SentFile> {
+  async upload(bytes: Bytes, { name, mediaType, idempotencyKey, signal }: UploadOptions): Promise<SentFile> {
+    await this.content.refuseFiles(signal);
     const headers = {
       'content-type': mediaType ?? 'application/octet-stream',
       'x-file-name': encodeURIComponent(name),
       'idempotency-key': idempotencyKey ?? randomUUID(),
     };
     return new SentFile(
-      await this.requests.send({ verb: 'POST', path: '/v1/files', content, headers, signal, is: isFile }),
+      await this.requests.send({ verb: 'POST', path: '/v1/files', content: bytes, headers, signal, is: isFile }),
     );
   }
 

@@ -27,7 +27,8 @@ class FakeService {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const json = (value: object, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    if (pathname === '/v1/events') {
+    if (pathname === '/v1/whoami') json({ org_id: 'org_1', content_on_devices: false, content_grants: [] });
+    else if (pathname === '/v1/events') {
       this.streams.push(request.headers['last-event-id'] as string | undefined);
       if (this.refuseStreams) return void json({ error: 'not_found', message: 'No.' }, 404);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -146,7 +147,7 @@ test('a run that ends before its start is answered, or while the stream is broke
   // The first start of a run that shares is answered when the stream has reported its end.
   const startsLast: typeof fetch = async (url, init) => {
     const response = await fetch(url, init);
-    if (!isFirst || String(url).includes('wait_ms')) return response;
+    if (!isFirst || !/\/v1\/(?:runs|events)$/.test(String(url))) return response;
     if (String(url).endsWith('/v1/events')) return new Response(response.body?.pipeThrough(arrived), response);
     isFirst = false;
     await until('its end has arrived', () => received.includes('"succeeded"'));

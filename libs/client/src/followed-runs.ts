@@ -1,7 +1,7 @@
 // Waits for many runs by one connection, the organization's event stream, and without a timer for each of them. While
 // the stream cannot be opened, the runs are read one by one.
 import { readEvents } from '@methods/api/event-stream';
-import { onAbort } from './deadline.ts';
+import { unlessLeft } from './deadline.ts';
 import { AuthenticationError, MethodsError, PermissionError } from './errors.ts';
 import { backoffMs, pause } from './pauses.ts';
 import type { Requests } from './requests.ts';
@@ -26,7 +26,7 @@ export class FollowedRuns {
     this.starting++;
     try {
       // What happens before the stream is open would be missed.
-      await until(this.follow(), signal);
+      await unlessLeft(this.follow(), signal);
       const { run_id: runId, status } = await send();
       const run = new FollowedRun(runId, (left) => this.left(left));
       this.runs.set(runId, (this.runs.get(runId) ?? new Set()).add(run));
@@ -160,7 +160,7 @@ export class FollowedRun {
       const woken = new Promise<void>((resolve) => {
         this.wake = resolve;
       });
-      await until(woken, signal);
+      await unlessLeft(woken, signal);
     }
   }
 
@@ -178,15 +178,4 @@ export class FollowedRun {
   leave(): void {
     this.onLeave(this);
   }
-}
-
-/** @throws the reason of the signal, if that is first */
-function until(event: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = onAbort(signal, reject);
-    void event.then(() => {
-      stop();
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,5 @@
 // The library's public names.
+export type { RunData } from './content.ts';
 export * from './errors.ts';
 export { Files, SentFile, type UploadOptions } from './files.ts';
 export type { MethodFacts, MethodOptions } from './method-reader.ts';

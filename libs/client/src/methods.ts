@@ -1,23 +1,29 @@
 // The client: starts runs, waits for their ends, and has their questions answered.
+
+import { Answers } from './answers.ts';
+import { ClientWebhooks } from './client-webhooks.ts';
 import { readSurroundings } from './config.ts';
+import { Content, type RunData } from './content.ts';
 import { findAccess } from './credential.ts';
 import { Files } from './files.ts';
 import { FollowedRuns } from './followed-runs.ts';
 import { MethodReader } from './method-reader.ts';
 import type { EndedRun, MethodName, OnAsk } from './method-types.ts';
+import { pause } from './pauses.ts';
 import { Places } from './places.ts';
 import { type AnyOnAsk, Asking, type OnError } from './questions.ts';
 import { type DebugLog, type RequestOptions, Requests } from './requests.ts';
 import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
 import { Runs } from './runs.ts';
 import { type Start, type StartBody, type StartOutcome, startBody, startMany } from './starts.ts';
-import { webhooks } from './webhooks.ts';
 import { ApplicationWorker } from './worker.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 /** A reply that takes longer meets the time limits of proxies. */
 const WAIT_MS = 20_000;
+/** A reply without news is not asked for again before this time. */
+const EARLY_MS = 1_000;
 /** Calls of `run` that wait on a connection of their own, which is quickest. All others share one. */
 const WAITING_CONNECTIONS = 4;
 
@@ -35,6 +41,8 @@ export interface MethodsOptions {
   readonly logger?: { readonly debug: DebugLog };
   /** For each `run` that has none of its own. */
   readonly onAsk?: OnAsk;
+  /** `device`: content is always sealed, also if the organization does not ask for it. */
+  readonly runData?: RunData;
   /** Default: a warning of the process. */
   readonly onError?: OnError;
 }
@@ -50,8 +58,10 @@ export class Methods {
   readonly runs: Runs;
   readonly files: Files;
   readonly methods: MethodReader;
-  readonly webhooks = webhooks;
+  readonly webhooks: ClientWebhooks;
   private readonly requests: Requests;
+  private readonly content: Content;
+  private readonly answers: Answers;
   private readonly followed: FollowedRuns;
   /** Undefined: not needed yet. */
   private worker: ApplicationWorker | null | undefined;
@@ -69,20 +79,23 @@ export class Methods {
       fetch: options.fetch ?? fetch,
       log: (line) => logger?.debug(line),
     });
-    this.runs = new Runs(this.requests);
-    this.files = new Files(this.requests);
+    this.content = new Content(this.requests, options.runData);
+    this.answers = new Answers(this.requests, this.content);
+    this.runs = new Runs(this.requests, this.content, this.answers);
+    this.files = new Files(this.requests, this.content);
+    this.webhooks = new ClientWebhooks(this.runs, this.content);
     this.methods = new MethodReader(this.requests);
     this.followed = new FollowedRuns(this.requests);
   }
 
   /** Returns when the run is stored. */
   async start<M extends MethodName>(options: StartOptions<M>): Promise<StartedRun> {
-    return this.send(startBody(options, this.requests.settings.credential), options.signal);
+    return this.send(await this.bodyOf(options, options.signal), options.signal);
   }
 
   /** Many starts in few requests. Each of them succeeds or is refused by itself. */
   async startMany(starts: readonly Start[], options: RequestOptions = {}): Promise<StartOutcome[]> {
-    const bodies = starts.map((start) => startBody(start, this.requests.settings.credential));
+    const bodies = await Promise.all(starts.map((start) => this.bodyOf(start, options.signal)));
     return startMany(this.requests, bodies, options);
   }
 
@@ -93,19 +106,26 @@ export class Methods {
   async run<M extends MethodName>(options: RunOptions<M>): Promise<EndedRun<M>> {
     const { signal } = options;
     const onAsk = (options.onAsk ?? this.options.onAsk) as AnyOnAsk | undefined;
-    const body = startBody(options, this.requests.settings.credential);
+    const body = await this.bodyOf(options, signal);
     const sent = onAsk === undefined ? body : { ...body, answer_by: 'application' };
-    const { runs } = this;
+    const { answers, content } = this;
     const log = this.requests.settings.log;
-    const asking = onAsk && new Asking({ runs, onAsk, onError: this.options.onError, log, signal });
-    const ask = (run: Run) => asking?.ask(run);
+    const asking = onAsk && new Asking({ answers, content, onAsk, onError: this.options.onError, log, signal });
+    const see = (run: Run) => {
+      content.refuseOther(run, body, options.idempotencyKey === undefined);
+      asking?.ask(run);
+    };
     const waited = () =>
       this.waiting.tryTake()
-        ? this.runWaiting(sent, ask, signal).finally(() => this.waiting.leave())
-        : this.runFollowed(sent, ask, signal);
+        ? this.runWaiting(sent, see, signal).finally(() => this.waiting.leave())
+        : this.runFollowed(sent, see, signal);
     const worker = this.ensureWorker();
     const run = await (worker === null ? waited() : worker.during(options.method, waited));
-    return run as unknown as EndedRun<M>;
+    return (await content.opened(run)) as unknown as EndedRun<M>;
+  }
+
+  private async bodyOf(start: Start, signal: AbortSignal | undefined): Promise<StartBody> {
+    return this.content.ofStart(startBody(start, this.requests.settings.credential), signal);
   }
 
   /** @throws ConfigurationError */
@@ -116,26 +136,27 @@ export class Methods {
   }
 
   /** Each request waits for the run. */
-  private async runWaiting(body: StartBody, ask: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
+  private async runWaiting(body: StartBody, see: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
     const wait = { waitMs: WAIT_MS, signal, is: isStarted };
     let run = await this.requests.send({ verb: 'POST', path: `/v1/runs?wait_ms=${WAIT_MS}`, body, ...wait });
-    while (!isOver(run)) {
-      ask(run as Run);
-      const past = run.question === undefined ? '' : `&after_question=${encodeURIComponent(run.question.id)}`;
+    for (see(run as Run); !isOver(run); see(run as Run)) {
+      const known = run.question?.id;
+      const past = known === undefined ? '' : `&after_question=${encodeURIComponent(known)}`;
       const path = `${runPath(run.run_id)}?wait_ms=${WAIT_MS}${past}`;
+      const beganMs = performance.now();
       run = await this.requests.send({ verb: 'GET', path, ...wait });
+      // Of a server, or a proxy, that does not wait.
+      const isEarly = performance.now() - beganMs < EARLY_MS && run.question?.id === known && !isOver(run);
+      if (isEarly) await pause(EARLY_MS, signal);
     }
     return run as Run;
   }
 
-  private async runFollowed(body: StartBody, ask: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
+  private async runFollowed(body: StartBody, see: (run: Run) => void, signal: AbortSignal | undefined): Promise<Run> {
     const followed = await this.followed.start(() => this.send(body, signal), signal);
     try {
       let run = await followed.next(undefined, signal);
-      while (!isOver(run)) {
-        ask(run);
-        run = await followed.next(run.question?.id, signal);
-      }
+      for (see(run); !isOver(run); see(run)) run = await followed.next(run.question?.id, signal);
       return run;
     } finally {
       followed.leave();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { until } from '@methods/test/harness/until';
 import { ConflictError, ConnectionError, InvalidRequestError } from './errors.ts';
 import { type AnyAsked, type AnyOnAsk, Asking } from './questions.ts';
-import type { Run } from './run.ts';
+import type { Question, Run } from './run.ts';
 
 const misfit = new InvalidRequestError('invalid_answer', 'No.', {
   details: [{ path: '/go', code: 'type', message: 'No.' }],
@@ -13,10 +13,10 @@ const waiting = (id: string) =>
 
 /** `refusals`: of the answers, in their order. */
 function asking(onAsk: AnyOnAsk, refusals: readonly (Error | undefined)[] = [], signal?: AbortSignal) {
-  const answers: [string, object, string | undefined][] = [];
+  const answers: [string, object, string][] = [];
   const reported: [unknown, AnyAsked][] = [];
   const lines: string[] = [];
-  const answer = async (runId: string, value: object, { questionId }: { questionId?: string } = {}) => {
+  const give = async ({ run_id: runId }: Run, questionId: string, value: object) => {
     const refusal = refusals[answers.length];
     answers.push([runId, value, questionId]);
     if (refusal !== undefined) throw refusal;
@@ -24,7 +24,8 @@ function asking(onAsk: AnyOnAsk, refusals: readonly (Error | undefined)[] = [], 
   };
   const onError = (error: unknown, asked: AnyAsked) => void reported.push([error, asked]);
   const log = (line: string) => void lines.push(line);
-  return { asking: new Asking({ runs: { answer }, onAsk, onError, log, signal }), answers, reported, lines };
+  const content = { questionOf: async (_run: Run, question: Question) => ({ question, problems: [] }) };
+  return { asking: new Asking({ answers: { give }, content, onAsk, onError, log, signal }), answers, reported, lines };
 }
 
 test('a question is asked once, however often the run is seen with it', async () => {

@@ -1,9 +1,10 @@
 // Has the questions of a run answered by a function of the application, while the run is waited for.
+import type { Answers } from './answers.ts';
+import type { Content } from './content.ts';
 import { ConflictError, InvalidRequestError, MethodsError } from './errors.ts';
 import type { Asked } from './method-types.ts';
 import type { DebugLog } from './requests.ts';
 import type { Question, Run } from './run.ts';
-import type { Runs } from './runs.ts';
 
 /** A handler whose answers never fit must not be asked forever. */
 const MISFITS_MAX = 10;
@@ -16,7 +17,8 @@ export type AnyOnAsk = (asked: AnyAsked) => unknown;
 export type OnError = (error: unknown, asked: AnyAsked) => void;
 
 export interface AskingParts {
-  readonly runs: Pick<Runs, 'answer'>;
+  readonly answers: Pick<Answers, 'give'>;
+  readonly content: Pick<Content, 'questionOf'>;
   readonly onAsk: AnyOnAsk;
   readonly onError: OnError | undefined;
   readonly log: DebugLog;
@@ -30,17 +32,21 @@ export class Asking {
   constructor(private readonly parts: AskingParts) {}
 
   /** The run may end while the handler is still at work: nothing waits for it. */
-  ask({ run_id: runId, question }: Run): void {
+  ask(run: Run): void {
+    const { question } = run;
     if (question === undefined || this.asked.has(question.id)) return;
     this.asked.add(question.id);
-    void this.askUntilItFits(runId, question);
+    void this.askUntilItFits(run, question);
   }
 
-  private async askUntilItFits(runId: string, question: Question): Promise<void> {
-    const { runs, onAsk, log, signal } = this.parts;
-    const answer = (value: object) => runs.answer(runId, value, { questionId: question.id, signal });
+  private async askUntilItFits(run: Run, question: Question): Promise<void> {
+    const { answers, content, onAsk, log, signal } = this.parts;
+    const { run_id: runId } = run;
+    const answer = (value: object) => answers.give(run, question.id, value, { signal });
     let asked: AnyAsked = { runId, step: question.step, question, form: question.form, problems: [], answer };
     try {
+      const opened = await content.questionOf(run, question);
+      asked = { ...asked, ...opened, form: opened.question.form };
       for (let misfits = 0; misfits < MISFITS_MAX; misfits++) {
         const value = await onAsk(asked);
         if (value === undefined || value === null) return;

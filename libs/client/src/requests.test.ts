@@ -10,6 +10,8 @@ import * as client from './index.ts';
 const { key: apiKey, authPart } = createServiceKey();
 const RUN = { run_id: 'run_1', version_id: 'ver_1', status: 'queued' };
 
+const WHOAMI = { org_id: 'org_1', key_id: 'key_1', content_on_devices: false, content_grants: [] };
+
 interface Sent {
   readonly url: string;
   readonly headers: Headers;
@@ -19,6 +21,7 @@ interface Sent {
 function scripted(...replies: readonly (() => Response)[]) {
   const sent: Sent[] = [];
   const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
+    if (String(url).endsWith('/v1/whoami')) return Response.json(WHOAMI);
     const body = JSON.parse(String(init.body ?? '{}')) as Record<string, unknown>;
     sent.push({ url: String(url), headers: new Headers(init.headers), body });
     return (replies[sent.length - 1] ?? (() => Response.json(RUN)))();
@@ -37,7 +40,7 @@ test('a start is repeated with the same key, and only the auth part of the servi
   assert.equal(sent.length, 3);
   assert.equal(new Set(sent.map(({ body }) => body.idempotency_key)).size, 1);
   assert.ok(sent.every(({ headers }) => headers.get('authorization') === `Bearer ${authPart}`));
-  assert.ok(lines.length === 3 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
+  assert.ok(lines.length === 4 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
 });
 
 test('a start that keeps failing reports the last reply, and one that is refused is not repeated', async () => {

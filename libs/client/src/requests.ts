@@ -2,7 +2,7 @@
 // or it has a key by which the server recognizes it.
 import type { Credential } from './credential.ts';
 import { AuthenticationError, ConnectionError, errorOfReply, MethodsError, unexpectedReply } from './errors.ts';
-import { type Content, Exchange, isStream } from './exchange.ts';
+import { type Bytes, Exchange, isStream } from './exchange.ts';
 import { pause, pauseMsAfter, retryAfterMs } from './pauses.ts';
 import { Places } from './places.ts';
 
@@ -23,7 +23,7 @@ interface Request extends RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as it is. A stream cannot be sent twice, so its request is not repeated. */
-  readonly content?: Content;
+  readonly content?: Bytes;
   readonly headers?: Readonly<Record<string, string>>;
   /** The server may take this long before it replies. */
   readonly waitMs?: number;

@@ -1,8 +1,16 @@
 // Runs as the server shows them, and how a reply is recognized as one.
-import type { Question } from '@methods/api/question';
 import type { Run, RunStatus } from '@methods/api/run';
 
-export type { Question, Run, RunStatus };
+export type { Run, RunStatus };
+
+/** `sealed`: of a run in device mode, by a key that this client does not have; the other fields are then absent. */
+export type Question = NonNullable<Run['question']>;
+
+/** A sealed question that was opened. `problems`: why the answer to the question before it did not fit. */
+export interface OpenedQuestion {
+  readonly question: Question;
+  readonly problems: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+}
 
 /** As lists have it. */
 export type ListedRun = Omit<Run, 'steps' | 'question' | 'answers' | 'result'>;
@@ -25,6 +33,10 @@ export function isOver({ status }: Pick<Run, 'status'>): boolean {
 export function isStarted(value: unknown): value is StartedRun {
   const { run_id: id, status } = Object(value) as Record<string, unknown>;
   return typeof id === 'string' && typeof status === 'string' && Object.hasOwn(STATUSES, status);
+}
+
+export function isWhole(value: unknown): value is Run {
+  return isStarted(value) && 'timing' in value;
 }
 
 export function runPath(runId: string): string {

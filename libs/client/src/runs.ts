@@ -1,8 +1,10 @@
 // What an application does with the runs it started.
 import { randomUUID } from 'node:crypto';
-import { ConflictError } from './errors.ts';
+import type { Answers } from './answers.ts';
+import type { Content } from './content.ts';
+import { ConflictError, InvalidRequestError } from './errors.ts';
 import type { RequestOptions, Requests } from './requests.ts';
-import { isStarted, type ListedRun, type Run, type RunStatus, runPath } from './run.ts';
+import { isStarted, isWhole, type ListedRun, type Run, type RunStatus, runPath } from './run.ts';
 import { type RunEvent, runEvents } from './run-events.ts';
 import { RunFiles } from './run-files.ts';
 
@@ -31,12 +33,16 @@ export interface ListOptions extends RequestOptions {
 export class Runs {
   readonly files: RunFiles;
 
-  constructor(private readonly requests: Requests) {
+  constructor(
+    private readonly requests: Requests,
+    private readonly content: Content,
+    private readonly answers: Answers,
+  ) {
     this.files = new RunFiles(requests);
   }
 
-  get(runId: string, { signal }: RequestOptions = {}): Promise<Run> {
-    return this.requests.send({ verb: 'GET', path: runPath(runId), signal, is: isWhole });
+  async get(runId: string, options: RequestOptions = {}): Promise<Run> {
+    return this.content.opened(await this.read(runId, options));
   }
 
   /** Newest first. Pages are read as the loop comes to them. */
@@ -52,8 +58,12 @@ export class Runs {
   }
 
   /** Every change of the run until it is over; a broken connection is continued. */
-  events(runId: string, options: RequestOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
-    return runEvents(this.requests, runId, options);
+  async *events(runId: string, options: RequestOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    for await (const change of runEvents(this.requests, runId, options)) {
+      yield change.event === 'step'
+        ? change
+        : ({ ...change, data: await this.content.opened(change.data) } as RunEvent);
+    }
   }
 
   /** A run that a worker has is cancelled a moment later: `cancel_requested`. */
@@ -63,28 +73,37 @@ export class Runs {
 
   /** Names its question, so that a late repeat never answers the next one. */
   async answer(runId: string, answer: object, { questionId, signal }: AnswerOptions = {}): Promise<Run> {
-    const body = { answer, question_id: questionId ?? (await this.openQuestion(runId, signal)) };
-    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/answer`, body, signal, is: isWhole });
+    // Whether the answer may leave the process as it is depends on the run.
+    const run = await this.read(runId, { signal });
+    return this.answers.give(run, questionId ?? openQuestion(run), answer, { signal });
   }
 
   /** Starts a run with the same version and inputs. */
-  rerun(runId: string, options: RerunOptions = {}): Promise<{ readonly run_id: string }> {
+  async rerun(runId: string, options: RerunOptions = {}): Promise<{ readonly run_id: string }> {
     const { idempotencyKey = randomUUID(), fromStep, signal } = options;
-    const body = { idempotency_key: idempotencyKey, from_step: fromStep };
-    return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/rerun`, body, signal, is: isStarted });
+    if ((await this.read(runId, { signal })).run_data !== 'device') {
+      const body = { idempotency_key: idempotencyKey, from_step: fromStep };
+      return this.requests.send({ verb: 'POST', path: `${runPath(runId)}/rerun`, body, signal, is: isStarted });
+    }
+    if (fromStep !== undefined) {
+      const message = 'A run in device mode is repeated from its first step: the outs of its steps are sealed for it.';
+      throw new InvalidRequestError('device_mode_unsupported', message);
+    }
+    // Only this process can open the inputs.
+    const body = { ...(await this.content.ofRerun(runId, signal)), idempotency_key: idempotencyKey };
+    return this.requests.send({ verb: 'POST', path: '/v1/runs', body, signal, is: isStarted });
   }
 
-  /** The answered one if none is open: the server knows a repeat of its answer. */
-  private async openQuestion(runId: string, signal: AbortSignal | undefined): Promise<string> {
-    const { question, answers } = await this.get(runId, { signal });
-    const id = question?.id ?? answers?.at(-1)?.question_id;
-    if (id !== undefined) return id;
-    throw new ConflictError('run_not_waiting', 'The run has no open question.');
+  private read(runId: string, { signal }: RequestOptions): Promise<Run> {
+    return this.requests.send({ verb: 'GET', path: runPath(runId), signal, is: isWhole });
   }
 }
 
-function isWhole(value: unknown): value is Run {
-  return isStarted(value) && 'timing' in value;
+/** The answered one if none is open: the server knows a repeat of its answer. */
+function openQuestion({ question, answers }: Run): string {
+  const id = question?.id ?? answers?.at(-1)?.question_id;
+  if (id !== undefined) return id;
+  throw new ConflictError('run_not_waiting', 'The run has no open question.');
 }
 
 interface Page {

@@ -1,0 +1,124 @@
+// Decides what leaves the process: content as it is, or in device mode sealed.
+import { unlessLeft } from './deadline.ts';
+import { ConfigurationError, ConflictError, SealedValueError } from './errors.ts';
+import type { Requests } from './requests.ts';
+import { type OpenedQuestion, type Question, type Run, runPath } from './run.ts';
+import type { SealedContent, SealedInputs } from './sealed-content.ts';
+import type { StartBody } from './starts.ts';
+import { type Whoami, WhoamiReader } from './whoami.ts';
+
+export type RunData = 'account' | 'device';
+
+/** A run's start as the server has it. */
+interface SealedStart extends SealedInputs {
+  readonly method: string;
+  readonly version_id: string;
+  readonly answer_by: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly webhook_url?: string;
+}
+
+export class Content {
+  private readonly whoami: WhoamiReader;
+  private sealed: { readonly of: Whoami; readonly content: SealedContent } | null = null;
+
+  /** `runData` `device`: always sealed; else as the organization has it. */
+  constructor(
+    private readonly requests: Requests,
+    private readonly runData: RunData | undefined,
+  ) {
+    this.whoami = new WhoamiReader(requests);
+  }
+
+  /** The body of a start as it may be sent. @throws ConfigurationError `device_key_required` */
+  async ofStart(body: StartBody, signal: AbortSignal | undefined): Promise<StartBody> {
+    if (!(await unlessLeft(this.isSealed(), signal))) return body;
+    return { ...body, run_data: 'device', ...(await this.sealing()).sealInputs(body.inputs) };
+  }
+
+  /** @throws ConfigurationError before the bytes of a file are sent where plain content may not be */
+  async refuseFiles(signal: AbortSignal | undefined): Promise<void> {
+    if (!(await unlessLeft(this.isSealed(), signal))) return;
+    const message = 'Files cannot be sent where content is kept on devices. Give a step the place of the file instead.';
+    throw new ConfigurationError('device_mode_required', message);
+  }
+
+  /**
+   * A service that others control may show another run in place of the one that was started. `isNew`: no earlier start
+   * can have had its key. @throws SealedValueError
+   */
+  refuseOther(run: Run, body: StartBody, isNew: boolean): void {
+    if (body.run_data !== 'device') return;
+    if (run.content_id === undefined || (isNew && run.content_id !== body.content_id)) throw notSealedHere();
+  }
+
+  /** @throws SealedValueError */
+  async questionOf({ content_id: contentId }: Run, question: Question): Promise<OpenedQuestion> {
+    if (contentId === undefined) return { question, problems: [] };
+    if (question.sealed === undefined) throw notSealedHere();
+    return (await this.sealing()).openQuestion(contentId, question);
+  }
+
+  /** The run with its question and messages opened; what does not open stays sealed. */
+  async opened<T extends Partial<Run>>(run: T): Promise<T> {
+    if (run.content_id === undefined || this.requests.settings.credential.contentPart === undefined) return run;
+    return (await this.sealing()).openRun(run.content_id, run);
+  }
+
+  /** An answer as it may be sent. @throws InvalidRequestError if it does not fit; SealedValueError; ConflictError */
+  async ofAnswer(run: Run, questionId: string, answer: object): Promise<object> {
+    const { content_id: contentId, question, answers = [] } = run;
+    if (contentId === undefined) {
+      if (this.runData !== 'device') return answer;
+      throw new ConfigurationError(
+        'device_mode_required',
+        'This client seals all content, and the run has plain content.',
+      );
+    }
+    const sealing = await this.sealing();
+    if (question?.id === questionId) {
+      if (question.sealed === undefined) throw notSealedHere();
+      return sealing.sealAnswer(contentId, question, answer);
+    }
+    const answered = answers.find(({ question_id: id }) => id === questionId);
+    if (answered === undefined) throw new ConflictError('question_changed', 'The question is no longer open.');
+    return sealing.sealAgain(contentId, { id: questionId, step: answered.step }, answer);
+  }
+
+  /** The body of a start like that of a run in device mode. @throws NotFoundError for any other run */
+  async ofRerun(runId: string, signal: AbortSignal | undefined): Promise<StartBody> {
+    const path = `${runPath(runId)}/start`;
+    const start = await this.requests.send({ verb: 'GET', path, signal, is: isSealedStart });
+    const sealing = await this.sealing();
+    const { method, version_id: version, answer_by, metadata, webhook_url } = start;
+    const sealed = sealing.sealInputs(sealing.openInputs(start));
+    return { method, version, answer_by, metadata, webhook_url, run_data: 'device', ...sealed };
+  }
+
+  private async isSealed(): Promise<boolean> {
+    return this.runData === 'device' || (await this.whoami.read()).content_on_devices;
+  }
+
+  private async sealing(): Promise<SealedContent> {
+    const { contentPart } = this.requests.settings.credential;
+    if (contentPart === undefined) {
+      const message =
+        'Runs in device mode need a whole service key, whose content part seals what leaves this process. Set ' +
+        'SERVICE_API_KEY.';
+      throw new ConfigurationError('device_key_required', message);
+    }
+    const [facts, { SealedContent }] = await Promise.all([this.whoami.read(), import('./sealed-content.ts')]);
+    if (this.sealed?.of !== facts) this.sealed = { of: facts, content: new SealedContent(contentPart, facts) };
+    return this.sealed.content;
+  }
+}
+
+function notSealedHere(): SealedValueError {
+  const message = 'The service shows something that the key of this run has not sealed.';
+  return new SealedValueError('sealed_value_damaged', message);
+}
+
+function isSealedStart(value: unknown): value is SealedStart {
+  const { method, content_id: contentId, inputs } = Object(value) as Partial<SealedStart>;
+  return typeof method === 'string' && typeof contentId === 'string' && typeof inputs?.$sealed === 'string';
+}
