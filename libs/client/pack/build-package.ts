@@ -134,7 +134,7 @@ async function manifest(): Promise<object> {
     description: 'Starts runs of Methods from Node applications, waits for them and answers their questions.',
     license,
     type: 'module',
-    engines: { node: '>=20' },
+    engines: { node: '>=20.19' },
     sideEffects: false,
     main: './cjs/index.js',
     module: './esm/index.js',

@@ -41,10 +41,10 @@ catch (error) { console.log(error instanceof MethodsError && error.code, typeof 
 
 test('it has no dependency, and is loaded by ES modules and by CommonJS', async () => {
   const folder = join(app, 'node_modules/@methods/client');
-  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
-    dependencies?: object;
-  };
-  assert.equal(dependencies, undefined);
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
+  assert.equal(manifest.dependencies, undefined);
+  const code = await readFile(join(folder, 'esm/index.js'), 'utf8');
+  assert.ok(code.includes(`methods-client-node/${manifest.version} `), 'the user agent has the version');
   assert.deepEqual((await readdir(join(app, 'node_modules/@methods'))).sort(), ['client']);
   for (const name of (await readdir(folder, { recursive: true })).filter((each) => /\.(?:js|ts)$/.test(each))) {
     const text = await readFile(join(folder, name), 'utf8');

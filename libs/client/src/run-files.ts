@@ -1,5 +1,5 @@
 // The files that the steps of a run have saved.
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { RequestOptions, Requests } from './requests.ts';
 import { runPath } from './run.ts';
@@ -11,8 +11,8 @@ export class RunFiles {
   /** Reads the archive for it. */
   async list(runId: string, options: RequestOptions = {}): Promise<RunFile[]> {
     const archive = await this.archive(runId, options);
-    const unpacked = archive.pipe(createGunzip());
-    archive.once('error', (error) => unpacked.destroy(error));
+    // The reader gets the error of either; the other one ends with it.
+    const unpacked = pipeline(archive, createGunzip(), () => {});
     const files: RunFile[] = [];
     for await (const file of tarFiles(unpacked)) files.push(file);
     return files;

@@ -8,8 +8,16 @@ import { tarFiles } from './tar-files.ts';
 
 /** Hands the bytes out in pieces of a size that fits no block. */
 async function* pieces(bytes: Buffer, size = 700): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  open++;
+  try {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  } finally {
+    open--;
+  }
 }
+
+/** Sources that were begun and not ended. */
+let open = 0;
 
 test('the files of a tar are listed with their long names, and a damaged one is a typed error', async () => {
   const names = ['a.txt', `${'long/'.repeat(30)}name.txt`, `steps/one/files/${'ü'.repeat(60)}.csv`, 'empty'];
@@ -31,6 +39,7 @@ test('the files of a tar are listed with their long names, and a damaged one is 
         for await (const _ of tarFiles(pieces(stdout.subarray(0, 1_100)))) assert.ok(_.path);
       };
       await assert.rejects(cut(), { name: 'UnexpectedReplyError' });
+      assert.equal(open, 0);
     }
   } finally {
     rmSync(folder, { recursive: true });

@@ -13,6 +13,14 @@ const ATTRIBUTES_MAX = 64 * 1024;
 /** @throws UnexpectedReplyError */
 export async function* tarFiles(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RunFile> {
   const blocks = new Blocks(chunks);
+  try {
+    yield* filesOf(blocks);
+  } finally {
+    await blocks.leave();
+  }
+}
+
+async function* filesOf(blocks: Blocks): AsyncGenerator<RunFile> {
   let attributes: ReadonlyMap<string, string> = new Map();
   for (;;) {
     const head = await blocks.take(BLOCK);
@@ -50,6 +58,11 @@ class Blocks {
       left -= part.length;
     }
     return Buffer.concat(parts);
+  }
+
+  /** Ends the source, whose last bytes no one reads. */
+  async leave(): Promise<void> {
+    await this.chunks.return?.();
   }
 
   async skip(bytes: number): Promise<void> {
