@@ -21,6 +21,7 @@ from methods._credentials import find_credential, parse_key
 AUTH = "sk_" + "A" * 43
 WHOLE = AUTH + "_" + "b" * 43 + "0wDHnF"
 RUN = b'{"run_id":"run_1","version_id":"ver_1","status":"succeeded"}'
+WHOAMI = b'{"org_id":"org_1","key_id":"key_1","content_on_devices":false,"content_grants":[]}'
 Reply = Tuple[int, "dict[str, str]", bytes]
 
 
@@ -33,7 +34,15 @@ def no_credential(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 class Server:
-    """Answers with the given replies in turn, and keeps what it got."""
+    """Answers with the given replies in turn, and keeps what it got. The organization keeps content with the service."""
+
+    @staticmethod
+    def answer(to: http.server.BaseHTTPRequestHandler, status: int, headers: "dict[str, str]", content: bytes) -> None:
+        to.send_response(status)
+        for name, value in {"content-length": str(len(content)), **headers}.items():
+            to.send_header(name, value)
+        to.end_headers()
+        to.wfile.write(content)
 
     def __init__(self, replies: List[Reply]) -> None:
         self.got: List[Tuple[str, bytes]] = []
@@ -41,15 +50,13 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
+                if self.path == "/v1/whoami":
+                    server.answer(self, 200, {}, WHOAMI)
+                    return
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 server.got.append((str(self.headers), body))
                 status, headers, content = replies[min(len(server.got), len(replies)) - 1]
-                self.send_response(status)
-                length = headers.pop("content-length", str(len(content)))
-                for name, value in {**headers, "content-length": length}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
+                server.answer(self, status, headers, content)
 
             do_GET = do_POST
 
@@ -165,3 +172,8 @@ def test_the_import_loads_nothing_heavy() -> None:
     code = "import sys, methods; print([m for m in ('httpx', 'asyncio', 'cryptography', 'ssl') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_sync_client_is_written_from_the_async_one() -> None:
+    script = Path(__file__).parents[1] / "scripts" / "generate_sync.py"
+    subprocess.run([sys.executable, str(script), "--check"], check=True)

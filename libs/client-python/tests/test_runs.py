@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Awaitable, Callable
 
+import httpx
 import pytest
 from conftest import method
 
 from methods import AskedQuestion, AsyncAskedQuestion, AsyncMethods, Conflict, InvalidRequest, Methods, NotFound
-from methods import AuthenticationError, RunTimeout
+from methods import AuthenticationError, RunTimeout, Start
 
 
 def test_run_returns_the_result_and_the_same_key_the_same_run(client: Methods) -> None:
@@ -31,7 +35,7 @@ def test_refusals_are_typed_with_their_findings(client: Methods, address: str) -
     with pytest.raises(NotFound):
         client.runs.get("run_0101m7y804g33sn568qvqft2vt")
     with Methods("sk_" + "A" * 43, base_url=address) as stranger, pytest.raises(AuthenticationError):
-        stranger.runs.list()
+        next(iter(stranger.runs.list()))
 
 
 def test_two_questions_in_a_row_are_answered_and_a_misfit_is_asked_again(client: Methods) -> None:
@@ -103,15 +107,16 @@ def test_events_end_with_the_run(client: Methods) -> None:
 
 
 def test_a_batch_judges_each_start_by_itself(client: Methods) -> None:
-    items = client.start_many([{"method": method("greet")}, {"method": method("greet"), "inputs": {"name": 1}}])
-    assert [item.status for item in items] == [201, 422]
-    assert items[0].run is not None and items[1].error is not None
+    good, bad = client.start_many([Start(method("greet")), Start(method("greet"), {"name": 1})])
+    assert good.run is not None and good.error is None
+    assert bad.run is None and isinstance(bad.error, InvalidRequest)
+    assert [each["path"] for each in bad.error.details] == ["/name"]
 
 
 def test_lists_reruns_and_methods(client: Methods) -> None:
     mark = uuid.uuid4().hex
     run = client.run(method("greet"), metadata={"mark": mark})
-    assert [each.run_id for each in client.runs.list(metadata={"mark": mark}).items] == [run.run_id]
+    assert [each.run_id for each in client.runs.list(metadata={"mark": mark}, page_size=1)] == [run.run_id]
     key = str(uuid.uuid4())
     again = client.runs.rerun(run.run_id, idempotency_key=key)
     assert again.run_id != run.run_id
@@ -121,7 +126,54 @@ def test_lists_reruns_and_methods(client: Methods) -> None:
 
 def test_files_go_in_and_come_out(client: Methods) -> None:
     file = client.files.upload(b"a,b\n1,2\n", name="january.csv", media_type="text/csv")
-    run = client.run(method("digest-files"), {"a": file.as_input})
+    assert client.files.get(file.file_id) == file
+    run = client.run(method("digest-files"), {"a": file})
     assert run.result is not None and run.result["first"] == file.sha256
-    assert client.runs.files(run.run_id, run.result["file"]["path"]) == b"a,b\n1,2\n"
-    assert client.runs.files(run.run_id)[:2] == b"\x1f\x8b"
+    path = run.result["file"]["path"]
+    assert client.runs.files.download(run.run_id, path) == b"a,b\n1,2\n"
+    assert b"".join(client.runs.files.stream(run.run_id, path)) == b"a,b\n1,2\n"
+    assert client.runs.files.archive(run.run_id)[:2] == b"\x1f\x8b"
+    # The archive has what the steps saved, not their inputs.
+    assert client.runs.files.list(run.run_id) == []
+    opened = client.files.upload(io.BytesIO(b"once"), name="kosten für mai.txt")
+    assert (opened.name, opened.bytes) == ("kosten für mai.txt", 4)
+    client.files.delete(opened.file_id)
+    with pytest.raises(NotFound):
+        client.files.get(opened.file_id)
+
+
+def test_many_waiting_runs_share_a_few_connections(client: Methods, address: str, key: str) -> None:
+    names = [str(number) for number in range(40)]
+    greetings = [{"greeting": f"Hello, {name}!"} for name in names]
+    with ThreadPoolExecutor(len(names)) as threads:
+        runs = list(threads.map(lambda name: client.run(method("greet"), {"name": name}), names))
+    assert [run.result for run in runs] == greetings
+
+    async def scenario() -> None:
+        async with AsyncMethods(key, base_url=address) as several:
+            opened = 0
+
+            async def connected(name: str, info: "dict[str, object]") -> None:
+                nonlocal opened
+                opened += name == "connection.connect_tcp.complete"
+
+            several._requests._http.event_hooks["request"] = [traced(connected)]
+            calls = [several.run(method("greet"), {"name": name}) for name in names]
+            assert [run.result for run in await asyncio.gather(*calls)] == greetings
+            # Four that wait on their own, eight for starts, and the event stream.
+            assert 0 < opened <= 13
+
+    asyncio.run(scenario())
+
+
+def traced(trace: object) -> "Callable[[httpx.Request], Awaitable[None]]":
+    async def hook(request: httpx.Request) -> None:
+        request.extensions["trace"] = trace
+
+    return hook
+
+
+def test_a_followed_run_has_its_questions_answered(client: Methods) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        answered = [threads.submit(client.run, method("two-questions"), on_ask=lambda _: {"go": True}) for _ in range(6)]
+        assert all(each.result().result == {"first": True, "second": True} for each in answered)

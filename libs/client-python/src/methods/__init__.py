@@ -5,8 +5,8 @@ What costs time to load (httpx, asyncio) is loaded by the first client.
 
 from __future__ import annotations
 
-from ._async_client import AsyncAskedQuestion, AsyncMethods
-from ._client import AskedQuestion, Methods
+from ._async.client import AsyncMethods
+from ._async.questions import AsyncAskedQuestion
 from ._errors import (
     ApiError,
     AuthenticationError,
@@ -20,11 +20,15 @@ from ._errors import (
     RateLimited,
     RequestTimeout,
     RunTimeout,
+    SealedValueError,
     ServerError,
     SignatureError,
     UnexpectedReply,
 )
-from ._models import BatchItem, Event, File, Page, Question, Run, RunFailure, Step
+from ._models import BatchItem, Event, File, Question, Run, RunFailure, RunFile, Step
+from ._starts import Start
+from ._sync.client import Methods
+from ._sync.questions import AskedQuestion
 from ._version import __version__
 from ._webhooks import Webhooks
 from ._worker import MethodsWarning, WorkerMissing
@@ -40,28 +44,30 @@ __all__ = [
     "BatchItem",
     "Conflict",
     "ConnectionFailed",
-    "MethodsWarning",
-    "WorkerMissing",
     "CredentialError",
     "Event",
     "File",
     "InvalidRequest",
     "Methods",
     "MethodsError",
+    "MethodsWarning",
     "NotFound",
-    "Page",
     "PermissionDenied",
     "Question",
     "RateLimited",
     "RequestTimeout",
     "Run",
     "RunFailure",
+    "RunFile",
     "RunTimeout",
+    "SealedValueError",
     "ServerError",
     "SignatureError",
+    "Start",
     "Step",
     "UnexpectedReply",
     "Webhooks",
+    "WorkerMissing",
     "__version__",
     "webhooks",
 ]

@@ -19,6 +19,7 @@ class MethodsError(Exception):
         status: Optional[int] = None,
         request_id: Optional[str] = None,
         details: Optional[List[Dict[str, Any]]] = None,
+        retry_after: Optional[float] = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -26,6 +27,8 @@ class MethodsError(Exception):
         self.status = status
         self.request_id = request_id
         self.details: List[Dict[str, Any]] = details or []
+        #: The pause in seconds that the service asks for.
+        self.retry_after = retry_after
 
     def __str__(self) -> str:
         suffix = f" (request {self.request_id})" if self.request_id else ""
@@ -33,7 +36,7 @@ class MethodsError(Exception):
 
 
 class CredentialError(MethodsError):
-    """There is no usable key or address; nothing was sent."""
+    """There is no usable key or address, or not for this call: its content was not sent."""
 
 
 class ConnectionFailed(MethodsError):
@@ -54,6 +57,10 @@ class RunTimeout(MethodsError):
     def __init__(self, run_id: str, seconds: float) -> None:
         super().__init__(f"The run {run_id} did not end within {seconds:g} s; it continues.", code="wait_timeout")
         self.run_id = run_id
+
+
+class SealedValueError(MethodsError):
+    """A sealed value does not open: ``content_key_missing`` or ``sealed_value_damaged``."""
 
 
 class SignatureError(MethodsError):
@@ -104,14 +111,17 @@ _CLASSES: Dict[int, Type[ApiError]] = {
 }
 
 
-def api_error(status: int, body: Mapping[str, Any], request_id: Optional[str]) -> ApiError:
+def api_error(
+    status: int, body: Mapping[str, Any], request_id: Optional[str] = None, retry_after: Optional[float] = None
+) -> ApiError:
     """The error of a refused request, whose body is ``{error, message?, details?, request_id?}``."""
     code = str(body["error"])
     message = str(body.get("message") or _plain(status, code))
     found = body.get("details")
     details: List[Dict[str, Any]] = cast(List[Dict[str, Any]], found) if isinstance(found, list) else []
     kind = _CLASSES.get(status, ServerError if status >= 500 else ApiError)
-    return kind(message, code=code, status=status, request_id=body.get("request_id") or request_id, details=details)
+    request_id = body.get("request_id") or request_id
+    return kind(message, code=code, status=status, request_id=request_id, details=details, retry_after=retry_after)
 
 
 def _plain(status: int, code: str) -> str:

@@ -1,20 +1,19 @@
-"""One request with its retries, without doing it: what is to be done is yielded to a driver, sync or async.
-
-So both clients share every rule, and rules can be read without I/O between them.
-"""
+"""How a request is written and its reply is read, and when it is sent again. Without I/O: both clients share it."""
 
 from __future__ import annotations
 
 import json
+import logging
 import platform
 import random
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Optional, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Optional, TypeVar, Union, cast
+from urllib.parse import quote
 
 from ._errors import ApiError, ConnectionFailed, MethodsError, RequestTimeout, UnexpectedReply, api_error
-from ._models import Question
+from ._models import File
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -22,9 +21,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-REPEATED = frozenset({429, 502, 503, 504})
-PAUSE_S_MAX = 60.0
+logger = logging.getLogger("methods")
 USER_AGENT = f"methods-client-python/{__version__} python/{platform.python_version()}"
+#: How long the service holds back the reply of a call that waits for a run.
+WAIT_S = 30.0
+#: The service sends a comment into a stream every 15 s.
+SILENCE_S = 45.0
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
+#: A service that asks for more is reported as it is.
+_RETRY_AFTER_S_MAX = 60.0
 
 
 @dataclass(frozen=True)
@@ -34,61 +39,48 @@ class Send:
     method: str
     path: str
     params: Dict[str, str] = field(default_factory=lambda: {})
-    body: Optional[Dict[str, Any]] = None
-    content: Optional[bytes] = None
+    body: Optional[bytes] = None
     headers: Dict[str, str] = field(default_factory=lambda: {})
     #: How long the service may hold the reply back, on top of the client's timeout.
     wait_s: float = 0
+    #: Sent in place of ``body``. What cannot be sought is sent once.
+    file: Optional[BinaryIO] = None
+    #: Default: the client's.
+    max_retries: Optional[int] = None
+
+    @property
+    def repeatable(self) -> bool:
+        return self.file is None or self.file.seekable()
 
 
-@dataclass(frozen=True)
-class Pause:
-    seconds: float
+def posted(path: str, body: Dict[str, Any], *, params: Optional[Dict[str, str]] = None, wait_s: float = 0) -> Send:
+    headers = {"content-type": "application/json"}
+    return Send("POST", path, params or {}, body=encoded(body), headers=headers, wait_s=wait_s)
 
 
-@dataclass(frozen=True)
-class Handle:
-    """The app's ``on_ask`` is called."""
-
-    handler: Callable[[Any], Any]
-    run_id: str
-    question: Question
-    problems: "list[Dict[str, Any]]"
+def run_path(run_id: str) -> str:
+    return f"/v1/runs/{quote(run_id, safe='')}"
 
 
-@dataclass(frozen=True)
-class Handled:
-    answer: Any
-    error: Optional[Exception]
+def encoded(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_as_input).encode()
 
 
-Flow = Generator[Union[Send, Pause, Handle], Any, T]
+def _as_input(value: Any) -> Any:
+    if isinstance(value, File):
+        return {"file_id": value.file_id}
+    raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
-def exchange(request: Send, retries: int) -> "Flow[httpx.Response]":
-    """Sends until a reply is not worth a repetition. Raises the error of a refusal."""
-    for attempt in range(retries + 1):
-        outcome: Union[httpx.Response, ConnectionFailed] = yield request
-        last = attempt == retries
-        if isinstance(outcome, ConnectionFailed):
-            if last:
-                raise outcome
-            yield Pause(backoff_s(attempt))
-        elif outcome.status_code in REPEATED and not last:
-            yield Pause(_retry_after_s(outcome.headers.get("retry-after")) or backoff_s(attempt))
-        elif outcome.status_code >= 400:
-            raise refusal(outcome)
-        else:
-            return outcome
-    raise AssertionError("unreachable")
-
-
-def call(request: Send, retries: int, read: Callable[[Any], T]) -> Flow[T]:
-    """An exchange whose reply is JSON that ``read`` understands."""
-    response = yield from exchange(request, retries)
+def read_reply(response: "httpx.Response", read: Callable[[Any], T]) -> T:
+    """``read`` fails for a reply that it does not understand. Raises ConnectionFailed or UnexpectedReply."""
     try:
         return read(response.json())
     except (ValueError, KeyError, TypeError, AttributeError):
+        if response.content[:1] in (b"{", b"[") and not _is_json(response.content):
+            raise ConnectionFailed(
+                "The reply was cut: it is not whole.", code="bad_reply", status=response.status_code
+            ) from None
         raise _unexpected(response) from None
 
 
@@ -98,9 +90,14 @@ def refusal(response: "httpx.Response") -> MethodsError:
     except ValueError:
         body = None
     refused: Dict[str, Any] = cast(Dict[str, Any], body) if isinstance(body, dict) else {}
+    retry_after = _retry_after_s(response.headers.get("retry-after"))
     if not isinstance(refused.get("error"), str):
-        return _unexpected(response)
-    error: ApiError = api_error(response.status_code, refused, response.headers.get("x-request-id"))
+        # A proxy whose service is down.
+        if response.status_code in _PASSING:
+            refused = {"error": "unavailable", "message": f"The service is unavailable ({response.status_code})."}
+        else:
+            return _unexpected(response)
+    error: ApiError = api_error(response.status_code, refused, response.headers.get("x-request-id"), retry_after)
     return error
 
 
@@ -113,6 +110,29 @@ def connection_error(error: Exception, timed_out: bool, base_url: str) -> Connec
     )
 
 
+def pause_after(error: MethodsError, attempt: int) -> Optional[float]:
+    """Seconds; None: a repetition would fail too, or the service asks for a longer pause than a call should make."""
+    if not isinstance(error, ConnectionFailed) and error.status not in _PASSING:
+        return None
+    pause = backoff_s(attempt) if error.retry_after is None else error.retry_after
+    return None if pause > _RETRY_AFTER_S_MAX else pause
+
+
+def backoff_s(attempt: int) -> float:
+    """0.25 s, 0.5 s, 1 s ... up to 8 s, each less up to half of it, so that callers do not come back together."""
+    return min(0.25 * 2.0 ** min(attempt, 10), 8.0) * random.uniform(0.5, 1.0)
+
+
+def log_reply(request: Send, outcome: Union["httpx.Response", Exception], seconds: float) -> None:
+    """Neither keys nor content; parameters may hold metadata."""
+    if isinstance(outcome, Exception):
+        logger.debug("%s %s: %s after %.0f ms", request.method, request.path, type(outcome).__name__, seconds * 1000)
+        return
+    request_id = outcome.headers.get("x-request-id")
+    status, ms = outcome.status_code, seconds * 1000
+    logger.debug("%s %s: %d in %.0f ms, %s", request.method, request.path, status, ms, request_id)
+
+
 def _unexpected(response: "httpx.Response") -> UnexpectedReply:
     return UnexpectedReply(
         f"The reply (status {response.status_code}) is not one of this service: check the address, and whether a "
@@ -123,21 +143,20 @@ def _unexpected(response: "httpx.Response") -> UnexpectedReply:
     )
 
 
-def backoff_s(attempt: int) -> float:
-    """0.25 s, 0.5 s, 1 s ... up to 8 s, each less up to half of it, so that callers do not come back together."""
-    return min(0.25 * 2.0**attempt, 8.0) * random.uniform(0.5, 1.0)
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+        return True
+    except ValueError:
+        return False
 
 
 def _retry_after_s(header: Optional[str]) -> Optional[float]:
     if not header:
         return None
     if header.isascii() and header.isdigit():
-        return min(float(header), PAUSE_S_MAX)
+        return float(header)
     try:
-        return min(max(parsedate_to_datetime(header).timestamp() - time(), 0.0), PAUSE_S_MAX)
+        return max(parsedate_to_datetime(header).timestamp() - time(), 0.0)
     except (TypeError, ValueError):
         return None
-
-
-def encoded(body: Dict[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Generic, List, Mapping, Optional, TypeVar
+from typing import Any, Dict, List, Mapping, Optional
 
-T = TypeVar("T")
+from ._errors import MethodsError
+
 Json = Dict[str, Any]
 
 FINISHED = frozenset({"succeeded", "failed", "cancelled"})
+STATUSES = FINISHED | {"queued", "running", "waiting"}
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of a run. ``form`` is the JSON Schema of its answer."""
+    """A question of a run. ``form`` is the JSON Schema of its answer.
+
+    ``sealed``: another key sealed it, so the prompt and the form are empty.
+    """
 
     id: str
     step: str
@@ -23,6 +28,7 @@ class Question:
     form: Json
     asked_at: str
     deadline_at: Optional[str]
+    sealed: Optional[Json]
     raw: Json = field(repr=False)
 
 
@@ -47,7 +53,10 @@ class RunFailure:
 
 @dataclass(frozen=True)
 class Run:
-    """A run as it was when it was read. ``result`` is None unless it succeeded."""
+    """A run as it was when it was read. ``result`` is None unless it succeeded.
+
+    In device mode it has a ``content_id``, and its result stays on its worker: ``result_at`` is ``worker``.
+    """
 
     run_id: str
     version_id: str
@@ -59,7 +68,9 @@ class Run:
     steps: List[Step]
     question: Optional[Question]
     result: Optional[Json]
+    result_at: Optional[str]
     error: Optional[RunFailure]
+    content_id: Optional[str]
     raw: Json = field(repr=False)
 
     @property
@@ -69,33 +80,47 @@ class Run:
 
 @dataclass(frozen=True)
 class BatchItem:
-    """The outcome of one start of a batch: ``run``, or ``error`` as the service gives it."""
+    """The outcome of one start of many: ``run``, or the ``error`` that refused it."""
 
-    status: int
     run: Optional[Run]
-    error: Optional[Json]
+    error: Optional[MethodsError]
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
-    items: List[T]
+class Page:
+    items: List[Run]
     next_cursor: Optional[str]
 
 
 @dataclass(frozen=True)
+class Whoami:
+    """What the service knows of the caller. ``key_id`` is None for a person."""
+
+    org_id: str
+    key_id: Optional[str]
+    content_on_devices: bool
+    content_grants: List[Json]
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A file of a run. ``path`` is what ``runs.files.download`` takes."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True)
 class File:
-    """An uploaded file. ``as_input`` is its value in the inputs of a run."""
+    """An uploaded file, which is a value of inputs."""
 
     file_id: str
+    name: str
     bytes: int
     sha256: str
     media_type: str
     expires_at: Optional[str]
     raw: Json = field(repr=False)
-
-    @property
-    def as_input(self) -> Dict[str, str]:
-        return {"file_id": self.file_id}
 
 
 @dataclass(frozen=True)
@@ -115,6 +140,7 @@ def question_of(body: Mapping[str, Any]) -> Question:
         form=body.get("form") or {},
         asked_at=body["asked_at"],
         deadline_at=body.get("deadline_at"),
+        sealed=body.get("sealed"),
         raw=dict(body),
     )
 
@@ -122,9 +148,12 @@ def question_of(body: Mapping[str, Any]) -> Question:
 def run_of(body: Mapping[str, Any]) -> Run:
     question, error = body.get("question"), body.get("error")
     steps: List[Json] = body.get("steps") or []
+    # A status of a later version is an error: a call would wait for its end without knowing it.
+    if body["status"] not in STATUSES:
+        raise ValueError("unknown status")
     return Run(
         run_id=body["run_id"],
-        version_id=body["version_id"],
+        version_id=body.get("version_id", ""),
         status=body["status"],
         method=body.get("method"),
         attempts=body.get("attempts", 0),
@@ -133,9 +162,11 @@ def run_of(body: Mapping[str, Any]) -> Run:
         steps=[_step_of(each) for each in steps],
         question=question_of(question) if question else None,
         result=body.get("result"),
+        result_at=body.get("result_at"),
         error=RunFailure(error["code"], error.get("message", ""), error.get("kind"), error.get("step"))
         if error
         else None,
+        content_id=body.get("content_id"),
         raw=dict(body),
     )
 
@@ -152,18 +183,21 @@ def _step_of(body: Mapping[str, Any]) -> Step:
     )
 
 
-def page_of(body: Mapping[str, Any]) -> "Page[Run]":
-    return Page([run_of(each) for each in body["items"]], body.get("next_cursor"))
+def page_of(body: Mapping[str, Any]) -> Page:
+    return Page([run_of(each) for each in body["items"]], body["next_cursor"])
 
 
-def batch_of(body: Mapping[str, Any]) -> List[BatchItem]:
-    return [
-        BatchItem(each["status"], run_of(each["run"]) if each.get("run") else None, each.get("error"))
-        for each in body["items"]
-    ]
+def whoami_of(body: Mapping[str, Any]) -> Whoami:
+    return Whoami(body["org_id"], body["key_id"], body["content_on_devices"], body["content_grants"])
 
 
 def file_of(body: Mapping[str, Any]) -> File:
     return File(
-        body["file_id"], body["bytes"], body["sha256"], body["media_type"], body.get("expires_at"), raw=dict(body)
+        file_id=body["file_id"],
+        name=body.get("name", ""),
+        bytes=body["bytes"],
+        sha256=body["sha256"],
+        media_type=body["media_type"],
+        expires_at=body.get("expires_at"),
+        raw=dict(body),
     )

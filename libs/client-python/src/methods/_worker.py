@@ -18,7 +18,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Generator, List, Optional
 
 from ._errors import MethodsError
 
@@ -56,7 +56,7 @@ class AppWorker:
         self._failures = 0
 
     @contextmanager
-    def during(self, method: str) -> Iterator[None]:
+    def during(self, method: str) -> Generator[None, None, None]:
         """The worker serves the method meanwhile."""
         self._enter(method)
         known = False

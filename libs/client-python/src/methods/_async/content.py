@@ -1,0 +1,121 @@
+"""Decides what leaves the process: content as it is, or in device mode sealed."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+
+from .._errors import Conflict, CredentialError, MethodsError, NotFound
+from .._exchange import Send, run_path
+from .._models import Json, Question, Run, Whoami, whoami_of
+from .concurrency import AsyncPlaces
+from .requests import AsyncRequests
+
+if TYPE_CHECKING:
+    from .._sealed_content import SealedContent
+
+_FRESH_S = 30.0
+#: What a service without device mode would say.
+_UNKNOWN = Whoami("", None, False, [])
+
+
+class AsyncContent:
+    def __init__(self, requests: AsyncRequests, sealed: bool) -> None:
+        self._requests = requests
+        #: Sealed whatever the organization has.
+        self._always = sealed
+        self._reading = AsyncPlaces(1)
+        self._whoami: Optional[Tuple[Whoami, float]] = None
+        self._sealing: Optional[Tuple[Whoami, SealedContent]] = None
+
+    async def whoami(self) -> Whoami:
+        """Read before the first start, and again at most every 30 s."""
+        if self._whoami is not None and time.monotonic() - self._whoami[1] < _FRESH_S:
+            return self._whoami[0]
+        # One reply serves all calls that need it.
+        async with self._reading:
+            began = time.monotonic()
+            if self._whoami is not None and began - self._whoami[1] < _FRESH_S:
+                return self._whoami[0]
+            try:
+                facts = await self._requests.send(Send("GET", "/v1/whoami"), whoami_of)
+            except NotFound:
+                facts = _UNKNOWN
+            self._whoami = (facts, began)
+            return facts
+
+    async def of_start(self, body: Json) -> Json:
+        """The body of a start as it may be sent. Raises CredentialError ``device_key_required``."""
+        if not await self.is_sealed():
+            return body
+        return {**body, "run_data": "device", **(await self._sealed()).seal_inputs(body["inputs"])}
+
+    async def of_rerun(self, run_id: str) -> Json:
+        """The body of a start like that of a run in device mode. Raises NotFound for any other run."""
+        start = await self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
+        sealed = await self._sealed()
+        inputs = sealed.open_inputs(start["content_id"], start["inputs"])
+        kept = {name: start[name] for name in ("method", "answer_by", "metadata", "webhook_url") if name in start}
+        return {**kept, "version": start["version_id"], "run_data": "device", **sealed.seal_inputs(inputs)}
+
+    async def refuse_files(self) -> None:
+        """Raises before the bytes of a file are sent where plain content may not be."""
+        if await self.is_sealed():
+            raise CredentialError(
+                "Files cannot be sent where content is kept on devices: give a step the place of the file instead.",
+                code="device_mode_required",
+            )
+
+    async def opened(self, run: Run) -> Run:
+        """The run with its question opened; as it is if this client's key did not seal it."""
+        if run.question is None or run.question.sealed is None:
+            return run
+        try:
+            question, _ = await self.question_of(run, run.question)
+        except MethodsError as error:
+            if error.code in ("content_key_missing", "device_key_required"):
+                return run
+            raise
+        return dataclasses.replace(run, question=question)
+
+    async def question_of(self, run: Run, question: Question) -> Tuple[Question, List[Json]]:
+        """The question opened, and why the answer to the one before it did not fit."""
+        if question.sealed is None or run.content_id is None:
+            return question, []
+        return (await self._sealed()).open_question(run.content_id, question)
+
+    async def of_answer(self, run: Run, question_id: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An answer as it may be sent. Raises InvalidRequest if it does not fit its form."""
+        if run.content_id is None:
+            return answer
+        sealed = await self._sealed()
+        if run.question is not None and run.question.id == question_id:
+            return sealed.seal_answer(run.content_id, run.question, answer)
+        answered: List[Dict[str, Any]] = run.raw.get("answers") or []
+        for each in answered:
+            if each.get("question_id") == question_id:
+                return sealed.seal_again(run.content_id, question_id, each["step"], None, answer)
+        raise Conflict("The question is no longer open.", code="question_changed", status=409)
+
+    async def is_sealed(self) -> bool:
+        return self._always or (await self.whoami()).content_on_devices
+
+    def forget(self) -> None:
+        """The service has refused what the last answer allowed."""
+        self._whoami = None
+
+    async def _sealed(self) -> "SealedContent":
+        part = self._requests.credential.content_part
+        if part is None:
+            raise CredentialError(
+                "Runs in device mode need a whole service key, whose content part seals what leaves this process: "
+                "set SERVICE_API_KEY.",
+                code="device_key_required",
+            )
+        facts = await self.whoami()
+        if self._sealing is None or self._sealing[0] is not facts:
+            from .._sealed_content import SealedContent
+
+            self._sealing = (facts, SealedContent(part, facts))
+        return self._sealing[1]

@@ -1,0 +1,53 @@
+"""``AsyncMethods.files`` and ``AsyncMethods.methods``: files for inputs, and what a caller knows of a method."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, Optional, Union
+from urllib.parse import quote
+
+from .._exchange import Send
+from .._models import File, Json, file_of
+from .._starts import new_key
+from .content import AsyncContent
+from .requests import AsyncRequests
+
+
+class AsyncFiles:
+    def __init__(self, requests: AsyncRequests, content: AsyncContent) -> None:
+        self._requests = requests
+        self._content = content
+
+    async def upload(
+        self,
+        content: Union[bytes, BinaryIO],
+        *,
+        name: str,
+        media_type: str = "application/octet-stream",
+        idempotency_key: Optional[str] = None,
+    ) -> File:
+        """A file for inputs, as it is: ``inputs={"report": file}``. A run that names it within 24 hours keeps it.
+
+        ``content``: bytes, or a file opened with ``"rb"``, which is not read into memory.
+        """
+        await self._content.refuse_files()
+        headers = {"content-type": media_type, "x-file-name": quote(name, safe="!'()*~")}
+        headers["idempotency-key"] = idempotency_key or new_key()
+        body = bytes(content) if isinstance(content, (bytes, bytearray, memoryview)) else None
+        file = None if isinstance(content, (bytes, bytearray, memoryview)) else content
+        return await self._requests.send(Send("POST", "/v1/files", headers=headers, body=body, file=file), file_of)
+
+    async def get(self, file_id: str) -> File:
+        return await self._requests.send(Send("GET", f"/v1/files/{quote(file_id, safe='')}"), file_of)
+
+    async def delete(self, file_id: str) -> None:
+        """No later start may name it. A run that names it keeps it."""
+        await self._requests.bytes_of(Send("DELETE", f"/v1/files/{quote(file_id, safe='')}"))
+
+
+class AsyncMethodReader:
+    def __init__(self, requests: AsyncRequests) -> None:
+        self._requests = requests
+
+    async def get(self, method_id: str) -> Json:
+        """What a program needs to call a method: its names and versions, the schema of its inputs."""
+        return await self._requests.send(Send("GET", f"/v1/methods/{quote(method_id, safe='')}"), dict)

@@ -1,0 +1,224 @@
+"""Waits for many runs by one connection, the organization's event stream, and without a timer for each of them.
+
+While the stream cannot be opened, the runs are read one by one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Dict, List, Optional, Set
+
+from .._errors import AuthenticationError, MethodsError, PermissionDenied
+from .._event_stream import EventStream, RawEvent
+from .._exchange import SILENCE_S, Send, backoff_s, run_path
+from .._models import Run, run_of
+from .concurrency import AsyncBackground, AsyncSignal
+from .requests import AsyncRequests
+
+#: Runs with events whose starts have not been answered; more of them make the starts read their runs.
+_EARLY_MAX = 10_000
+
+
+class AsyncFollowedRuns:
+    def __init__(self, requests: AsyncRequests) -> None:
+        self._requests = requests
+        self._lock = threading.Lock()
+        self._runs: Dict[str, Set[AsyncFollowedRun]] = {}
+        #: Of runs that may be among those being started.
+        self._early: Set[str] = set()
+        self._starting = 0
+        self._background: Optional[AsyncBackground] = None
+        self._opened = False
+        self._opening: List[AsyncSignal] = []
+        self._last_id: Optional[str] = None
+
+    async def start(self, request: Send, deadline: Optional[float]) -> "AsyncFollowedRun":
+        """Sends a start, and follows its run until its ``leave``."""
+        with self._lock:
+            self._starting += 1
+        try:
+            # What happens before the stream is open would be missed.
+            await self._follow(deadline)
+            run = await self._requests.send(request, run_of)
+            followed = AsyncFollowedRun(run, self)
+            with self._lock:
+                self._runs.setdefault(run.run_id, set()).add(followed)
+                early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
+            if run.status != "queued" or early:
+                await self._read(run.run_id)
+            return followed
+        finally:
+            with self._lock:
+                self._starting -= 1
+                if self._starting == 0:
+                    self._early.clear()
+            self._stop_if_unused()
+
+    def left(self, run: "AsyncFollowedRun") -> None:
+        with self._lock:
+            others = self._runs.get(run.run_id, set())
+            others.discard(run)
+            if not others:
+                self._runs.pop(run.run_id, None)
+        self._stop_if_unused()
+
+    def close(self) -> None:
+        with self._lock:
+            background, self._background = self._background, None
+        if background is not None:
+            background.stop()
+
+    def _stop_if_unused(self) -> None:
+        with self._lock:
+            if self._starting > 0 or self._runs or self._background is None:
+                return
+            background, self._background = self._background, None
+            self._opened, self._last_id = False, None
+        background.stop()
+
+    async def _follow(self, deadline: Optional[float]) -> None:
+        """Returns once the stream is open, or was tried in vain."""
+        with self._lock:
+            if self._background is None:
+                self._background = AsyncBackground(self._connect)
+            if self._opened:
+                return
+            signal = AsyncSignal()
+            self._opening.append(signal)
+        await signal.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+
+    def _is_open(self, background: AsyncBackground) -> None:
+        with self._lock:
+            # One that was stopped is not the one that its callers wait for.
+            if self._background is not background:
+                return
+            self._opened = True
+            opening, self._opening = self._opening, []
+        for signal in opening:
+            signal.set()
+
+    async def _connect(self, background: AsyncBackground) -> None:
+        failures, not_before = 0, 0.0
+        while not background.stopped:
+            try:
+                if time.monotonic() >= not_before:
+                    await self._receive(background)
+                    failures = 0
+            except (AuthenticationError, PermissionDenied) as error:
+                for run in self._all():
+                    run.fail(error)
+                self._is_open(background)
+                not_before = time.monotonic() + 60.0
+            except MethodsError as error:
+                not_before = time.monotonic() + (error.retry_after or 0.0)
+            if background.stopped:
+                return
+            # A connection that worked is opened again first.
+            if failures > 0:
+                await self._read_all()
+            self._is_open(background)
+            await background.pause(backoff_s(failures))
+            failures += 1
+
+    async def _receive(self, background: AsyncBackground) -> None:
+        import httpx
+
+        stream = EventStream(self._last_id)
+        headers = {} if self._last_id is None else {"last-event-id": self._last_id}
+        request = Send("GET", "/v1/events", headers=headers, max_retries=0)
+        response = await self._requests.open(request, SILENCE_S)
+        background.reads(response)
+        try:
+            async for line in response.aiter_lines():
+                event = stream.feed(line.rstrip("\r\n"))
+                if event is None:
+                    continue
+                if background.stopped:
+                    return
+                self._last_id = stream.last_id
+                if event.event == "run":
+                    await self._changed(event)
+                elif event.event == "ready":
+                    self._is_open(background)
+                elif event.event == "resync":
+                    self._is_open(background)
+                    await self._read_all()
+        except (httpx.TransportError, httpx.StreamError):
+            pass
+        finally:
+            await response.aclose()
+
+    async def _changed(self, event: RawEvent) -> None:
+        # Most runs of a busy organization are not this client's: their text is not parsed.
+        run_id = event.run_id
+        with self._lock:
+            followed = list(self._runs.get(run_id, ()))
+            if not followed and self._starting > 0 and len(self._early) < _EARLY_MAX:
+                self._early.add(run_id)
+        if not followed:
+            return
+        run = run_of(event.data)
+        # Long runs, and those of a person's sign-in, are sent in short.
+        if "steps" in run.raw:
+            for each in followed:
+                each.offer(run)
+        elif run.finished or run.status == "waiting":
+            await self._read(run_id)
+
+    async def _read_all(self) -> None:
+        with self._lock:
+            run_ids = list(self._runs)
+        for run_id in run_ids:
+            await self._read(run_id)
+
+    async def _read(self, run_id: str) -> None:
+        try:
+            run = await self._requests.send(Send("GET", run_path(run_id)), run_of)
+            for each in self._all(run_id):
+                each.offer(run)
+        except MethodsError as error:
+            for each in self._all(run_id):
+                each.fail(error)
+
+    def _all(self, run_id: Optional[str] = None) -> "List[AsyncFollowedRun]":
+        with self._lock:
+            found = self._runs.values() if run_id is None else [self._runs.get(run_id, set())]
+            return [each for runs in found for each in runs]
+
+
+class AsyncFollowedRun:
+    """A run that one caller waits for."""
+
+    def __init__(self, started: Run, runs: AsyncFollowedRuns) -> None:
+        self.run_id = started.run_id
+        self._runs = runs
+        self._latest: Optional[Run] = None
+        self._error: Optional[MethodsError] = None
+        self._signal = AsyncSignal()
+
+    async def next(self, past: Optional[str], deadline: Optional[float]) -> Optional[Run]:
+        """The run once it has ended or has another question; None at the deadline."""
+        while True:
+            run = self._latest
+            if run is not None and (run.finished or (run.question is not None and run.question.id != past)):
+                return run
+            if self._error is not None:
+                raise self._error
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return None
+            await self._signal.wait(left)
+
+    def offer(self, run: Run) -> None:
+        # A reply may be older than an event.
+        if self._latest is None or not self._latest.finished:
+            self._latest = run
+        self._signal.set()
+
+    def fail(self, error: MethodsError) -> None:
+        self._error = error
+        self._signal.set()
+
+    def leave(self) -> None:
+        self._runs.left(self)

@@ -1,0 +1,116 @@
+"""Sends requests, and repeats those that failed in passing. Every request of the library is safe to repeat."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, TypeVar
+
+from .._credentials import Credential
+from .._errors import ConnectionFailed, MethodsError
+from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
+from .concurrency import AsyncPlaces, chunks, sleep
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+#: Requests at a time, a connection each. Those that wait for a run, and streams, are counted by their callers.
+_PLACES = 8
+#: Connections that stay open for the next request: those, and the ones that wait.
+_KEPT = 16
+
+
+class AsyncRequests:
+    def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
+        import httpx
+
+        self.credential = credential
+        self.max_retries = max_retries
+        self._timeout = timeout
+        self._places = AsyncPlaces(_PLACES)
+        headers = {"authorization": f"Bearer {credential.bearer}", "user-agent": USER_AGENT}
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
+        self._http = httpx.AsyncClient(headers=headers, limits=limits)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def send(self, request: Send, read: Callable[[Any], T]) -> T:
+        """The reply as ``read`` understands it. Raises MethodsError."""
+
+        async def once() -> T:
+            return read_reply(await self._whole(request), read)
+
+        return await self._repeated(request, once)
+
+    async def bytes_of(self, request: Send) -> bytes:
+        async def once() -> bytes:
+            return (await self._whole(request)).content
+
+        return await self._repeated(request, once)
+
+    async def open(self, request: Send, silence_s: float) -> "httpx.Response":
+        """The reply as it arrives; the caller closes it. ``silence_s``: the longest time between two parts of it."""
+
+        async def once() -> "httpx.Response":
+            return await self._attempt(request, silence_s, stream=True)
+
+        return await self._repeated(request, once)
+
+    def broken(self, error: Exception) -> ConnectionFailed:
+        """The error of a reply that ended while it was read."""
+        import httpx
+
+        return connection_error(error, isinstance(error, httpx.TimeoutException), self.credential.base_url)
+
+    async def _whole(self, request: Send) -> "httpx.Response":
+        if request.wait_s > 0:
+            return await self._attempt(request, self._timeout + request.wait_s)
+        async with self._places:
+            return await self._attempt(request, self._timeout)
+
+    async def _repeated(self, request: Send, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        retries = self.max_retries if request.max_retries is None else request.max_retries
+        attempt = 0
+        while True:
+            try:
+                return await once()
+            except MethodsError as error:
+                pause = pause_after(error, attempt)
+                if pause is None or attempt >= retries or not request.repeatable:
+                    raise
+                await sleep(pause)
+                attempt += 1
+
+    async def _attempt(self, request: Send, read_s: float, stream: bool = False) -> "httpx.Response":
+        import httpx
+
+        content: Any = request.body
+        if request.file is not None:
+            if request.repeatable:
+                request.file.seek(0)
+            content = chunks(request.file)
+        timeout = httpx.Timeout(self._timeout, read=read_s, pool=None)
+        url = self.credential.base_url + request.path
+        params = request.params or None
+        began = time.monotonic()
+        try:
+            sent = self._http.build_request(
+                request.method, url, params=params, content=content, headers=request.headers, timeout=timeout
+            )
+            response = await self._http.send(sent, stream=stream)
+            log_reply(request, response, time.monotonic() - began)
+            if not response.is_success:
+                await self._read_refusal(response)
+        except httpx.TransportError as error:
+            log_reply(request, error, time.monotonic() - began)
+            raise self.broken(error) from error
+        return response
+
+    async def _read_refusal(self, response: "httpx.Response") -> NoReturn:
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        raise refusal(response)

@@ -1,0 +1,209 @@
+# Written by scripts/generate_sync.py from methods/_async/client.py.
+"""``Methods``: starts runs, waits for their ends, and has their questions answered."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from .._credentials import find_credential
+from .._errors import InvalidRequest, RunTimeout
+from .._exchange import WAIT_S, Send, pause_after, posted, run_path
+from .._models import BatchItem, Json, Run, run_of
+from .._starts import Start, batches, new_key, outcomes_of, start_body
+from .._worker import AppWorker, app_worker
+from .concurrency import OnAsk, OnError, Places, sleep
+from .content import Content
+from .files import Files, MethodReader
+from .followed_runs import FollowedRuns
+from .questions import Asking
+from .requests import Requests
+from .runs import Runs
+from .webhooks import ClientWebhooks
+
+#: Calls of ``run`` that wait on a connection of their own, which is quickest. All others share one.
+_WAITING_CONNECTIONS = 4
+
+
+class Methods:
+    """A client of one service with one key. Close it, or use it with ``with``."""
+
+    def __init__(
+        self,
+        api_key: Optional[str] = None,
+        *,
+        base_url: Optional[str] = None,
+        timeout: float = 30.0,
+        max_retries: int = 3,
+        worker: bool = True,
+        device: bool = False,
+        on_ask: Optional[OnAsk] = None,
+        on_error: Optional[OnError] = None,
+    ) -> None:
+        """``device``: seals the content of every run, also where the organization does not require it."""
+        credential = find_credential(api_key, base_url)
+        self.base_url = credential.base_url
+        self._is_key = credential.is_key
+        self._bearer = credential.bearer
+        #: Before the first ``run``: whether it starts a worker.
+        self._worker: Union[bool, Optional[AppWorker]] = worker
+        self._on_ask = on_ask
+        self._on_error = on_error
+        self._requests = Requests(credential, timeout, max_retries)
+        self._content = Content(self._requests, device)
+        self._followed = FollowedRuns(self._requests)
+        self._waiting = Places(_WAITING_CONNECTIONS)
+        self.runs = Runs(self._requests, self._content)
+        self.files = Files(self._requests, self._content)
+        self.methods = MethodReader(self._requests)
+        self.webhooks = ClientWebhooks(self.runs)
+
+    def __enter__(self) -> "Methods":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if isinstance(self._worker, AppWorker):
+            self._worker.close()
+        self._followed.close()
+        self._requests.close()
+
+    def run(
+        self,
+        method_id: str,
+        inputs: Optional[Mapping[str, Any]] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+        on_ask: Optional[OnAsk] = None,
+        version: Optional[str] = None,
+        webhook_url: Optional[str] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+        timeout: Optional[float] = None,
+    ) -> Run:
+        """Starts a run and waits until it has ended, with any status. ``timeout`` ends the waiting, not the run."""
+        start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
+        handler = on_ask or self._on_ask
+        body = start_body(start, is_key=self._is_key, answered_here=handler is not None)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        asking = Asking(self.runs, handler, self._on_error)
+        worker = self._ensure_worker()
+        with worker.during(method_id) if worker is not None else nullcontext():
+            return self._run(body, asking, deadline, timeout)
+
+    def start(
+        self,
+        method_id: str,
+        inputs: Optional[Mapping[str, Any]] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+        version: Optional[str] = None,
+        webhook_url: Optional[str] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+    ) -> Run:
+        """Starts a run and returns at once."""
+        start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
+        body = start_body(start, is_key=self._is_key)
+        for is_repeat in (False, True):
+            sent = self._content.of_start(body)
+            try:
+                return self._requests.send(posted("/v1/runs", sent), run_of)
+            except InvalidRequest as error:
+                self._check_mode(error, sent, is_repeat)
+        raise AssertionError("unreachable")
+
+    def start_many(self, starts: Sequence[Start]) -> List[BatchItem]:
+        """Any number of starts in few requests. Each of them succeeds or is refused by itself."""
+        bodies = [start_body(start, is_key=self._is_key) for start in starts]
+        left: Dict[int, Json] = {place: self._content.of_start(body) for place, body in enumerate(bodies)}
+        outcomes: Dict[int, BatchItem] = {}
+        attempt = 0
+        while left:
+            again: Dict[int, Json] = {}
+            pause = 0.0
+            for places, content in batches(left):
+                headers = {"content-type": "application/json"}
+                request = Send("POST", "/v1/runs/batch", body=content, headers=headers)
+                for place, outcome in zip(places, self._requests.send(request, outcomes_of)):
+                    outcomes[place] = outcome
+                    after = None if outcome.error is None else pause_after(outcome.error, attempt)
+                    if after is not None and attempt < self._requests.max_retries:
+                        again[place] = left[place]
+                        pause = max(pause, after)
+            left = again
+            if left:
+                sleep(pause)
+                attempt += 1
+        return [outcomes[place] for place in range(len(starts))]
+
+    def _ensure_worker(self) -> Optional[AppWorker]:
+        if isinstance(self._worker, bool):
+            self._worker = app_worker(self.base_url, lambda: self._bearer) if self._worker else None
+        return self._worker
+
+    def _run(
+        self, body: Json, asking: Asking, deadline: Optional[float], timeout: Optional[float]
+    ) -> Run:
+        for is_repeat in (False, True):
+            sent = self._content.of_start(body)
+            try:
+                if not self._waiting.try_take():
+                    return self._run_followed(sent, asking, deadline, timeout)
+                try:
+                    return self._run_waiting(sent, asking, deadline, timeout)
+                finally:
+                    self._waiting.leave()
+            except InvalidRequest as error:
+                self._check_mode(error, sent, is_repeat)
+        raise AssertionError("unreachable")
+
+    def _check_mode(self, error: InvalidRequest, sent: Json, is_repeat: bool) -> None:
+        """The organization has begun to keep content on devices: the start is sealed, and sent again once."""
+        if error.code != "device_mode_required" or is_repeat or "run_data" in sent:
+            raise error
+        self._content.forget()
+
+    def _run_waiting(
+        self, body: Json, asking: Asking, deadline: Optional[float], timeout: Optional[float]
+    ) -> Run:
+        """Each request waits for the run."""
+        wait = _wait(deadline)
+        request = posted("/v1/runs", body, params={"wait_ms": _ms(wait)}, wait_s=wait)
+        run = self._requests.send(request, run_of)
+        while not run.finished:
+            asking.ask(run)
+            if deadline is not None and time.monotonic() >= deadline:
+                raise RunTimeout(run.run_id, timeout or 0)
+            wait = _wait(deadline)
+            params = {"wait_ms": _ms(wait)}
+            if run.question is not None:
+                params["after_question"] = run.question.id
+            run = self._requests.send(Send("GET", run_path(run.run_id), params=params, wait_s=wait), run_of)
+        return run
+
+    def _run_followed(
+        self, body: Json, asking: Asking, deadline: Optional[float], timeout: Optional[float]
+    ) -> Run:
+        followed = self._followed.start(posted("/v1/runs", body), deadline)
+        try:
+            asked: Optional[str] = None
+            while True:
+                run = followed.next(asked, deadline)
+                if run is None:
+                    raise RunTimeout(followed.run_id, timeout or 0)
+                if run.finished:
+                    return run
+                asking.ask(run)
+                asked = run.question.id if run.question is not None else asked
+        finally:
+            followed.leave()
+
+
+def _wait(deadline: Optional[float]) -> float:
+    return WAIT_S if deadline is None else max(0.001, min(WAIT_S, deadline - time.monotonic()))
+
+
+def _ms(seconds: float) -> str:
+    return str(max(1, int(seconds * 1000)))

@@ -1,0 +1,98 @@
+"""What differs between threads and asyncio: waiting, and work in the background."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Optional
+
+if TYPE_CHECKING:
+    import httpx
+
+    from .questions import AskedQuestion
+
+    Answer = Optional[Mapping[str, Any]]
+
+OnAsk = Callable[["AskedQuestion"], "Answer"]
+OnError = Callable[[Exception, "AskedQuestion"], None]
+
+
+def handled(given: "Answer") -> "Answer":
+    return given
+
+
+def sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def chunks(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(65_536), b"")
+
+
+class Signal:
+    """Wakes one waiting thread. A ``set`` before the ``wait`` counts."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def wait(self, timeout: Optional[float]) -> None:
+        """Returns when it is set, or after the timeout."""
+        self._event.wait(timeout)
+        self._event.clear()
+
+
+class Places:
+    """As many as may do something at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._places = threading.Semaphore(count)
+
+    def try_take(self) -> bool:
+        return self._places.acquire(blocking=False)
+
+    def leave(self) -> None:
+        self._places.release()
+
+    def __enter__(self) -> None:
+        self._places.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._places.release()
+
+
+class Background:
+    """Work in a thread that does not keep the process alive."""
+
+    def __init__(self, work: Callable[["Background"], None]) -> None:
+        self.stopped = False
+        self._stopping = threading.Event()
+        self._response: "Optional[httpx.Response]" = None
+        threading.Thread(target=work, args=(self,), name="methods-events", daemon=True).start()
+
+    def stop(self) -> None:
+        self.stopped = True
+        self._stopping.set()
+        self._hang_up()
+
+    def reads(self, response: "httpx.Response") -> None:
+        """``stop`` ends the connection of this response, which wakes the thread that reads it."""
+        self._response = response
+        if self.stopped:
+            self._hang_up()
+
+    def pause(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
+
+    def _hang_up(self) -> None:
+        import socket
+
+        stream: Any = self._response and self._response.extensions.get("network_stream")
+        found = stream and stream.get_extra_info("socket")
+        try:
+            if found:
+                found.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass

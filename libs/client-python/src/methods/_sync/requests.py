@@ -1,0 +1,117 @@
+# Written by scripts/generate_sync.py from methods/_async/requests.py.
+"""Sends requests, and repeats those that failed in passing. Every request of the library is safe to repeat."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
+
+from .._credentials import Credential
+from .._errors import ConnectionFailed, MethodsError
+from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
+from .concurrency import Places, chunks, sleep
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+#: Requests at a time, a connection each. Those that wait for a run, and streams, are counted by their callers.
+_PLACES = 8
+#: Connections that stay open for the next request: those, and the ones that wait.
+_KEPT = 16
+
+
+class Requests:
+    def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
+        import httpx
+
+        self.credential = credential
+        self.max_retries = max_retries
+        self._timeout = timeout
+        self._places = Places(_PLACES)
+        headers = {"authorization": f"Bearer {credential.bearer}", "user-agent": USER_AGENT}
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
+        self._http = httpx.Client(headers=headers, limits=limits)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def send(self, request: Send, read: Callable[[Any], T]) -> T:
+        """The reply as ``read`` understands it. Raises MethodsError."""
+
+        def once() -> T:
+            return read_reply(self._whole(request), read)
+
+        return self._repeated(request, once)
+
+    def bytes_of(self, request: Send) -> bytes:
+        def once() -> bytes:
+            return (self._whole(request)).content
+
+        return self._repeated(request, once)
+
+    def open(self, request: Send, silence_s: float) -> "httpx.Response":
+        """The reply as it arrives; the caller closes it. ``silence_s``: the longest time between two parts of it."""
+
+        def once() -> "httpx.Response":
+            return self._attempt(request, silence_s, stream=True)
+
+        return self._repeated(request, once)
+
+    def broken(self, error: Exception) -> ConnectionFailed:
+        """The error of a reply that ended while it was read."""
+        import httpx
+
+        return connection_error(error, isinstance(error, httpx.TimeoutException), self.credential.base_url)
+
+    def _whole(self, request: Send) -> "httpx.Response":
+        if request.wait_s > 0:
+            return self._attempt(request, self._timeout + request.wait_s)
+        with self._places:
+            return self._attempt(request, self._timeout)
+
+    def _repeated(self, request: Send, once: Callable[[], T]) -> T:
+        retries = self.max_retries if request.max_retries is None else request.max_retries
+        attempt = 0
+        while True:
+            try:
+                return once()
+            except MethodsError as error:
+                pause = pause_after(error, attempt)
+                if pause is None or attempt >= retries or not request.repeatable:
+                    raise
+                sleep(pause)
+                attempt += 1
+
+    def _attempt(self, request: Send, read_s: float, stream: bool = False) -> "httpx.Response":
+        import httpx
+
+        content: Any = request.body
+        if request.file is not None:
+            if request.repeatable:
+                request.file.seek(0)
+            content = chunks(request.file)
+        timeout = httpx.Timeout(self._timeout, read=read_s, pool=None)
+        url = self.credential.base_url + request.path
+        params = request.params or None
+        began = time.monotonic()
+        try:
+            sent = self._http.build_request(
+                request.method, url, params=params, content=content, headers=request.headers, timeout=timeout
+            )
+            response = self._http.send(sent, stream=stream)
+            log_reply(request, response, time.monotonic() - began)
+            if not response.is_success:
+                self._read_refusal(response)
+        except httpx.TransportError as error:
+            log_reply(request, error, time.monotonic() - began)
+            raise self.broken(error) from error
+        return response
+
+    def _read_refusal(self, response: "httpx.Response") -> NoReturn:
+        try:
+            response.read()
+        finally:
+            response.close()
+        raise refusal(response)

@@ -1,0 +1,131 @@
+"""Device mode without a service: the published vectors, and what leaves the process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+
+from methods import CredentialError, InvalidRequest, SealedValueError
+from methods._canonical import canonical
+from methods._form import misfits
+from methods._models import Whoami, question_of
+from methods._sealed import ContentKey, sealed_json
+
+pytest.importorskip("cryptography")
+VECTORS = Path(__file__).parents[3] / "libs" / "content" / "vectors" / "device-1.json"
+PART = "b" * 43
+
+
+@pytest.fixture
+def vectors() -> Dict[str, Any]:
+    if not VECTORS.exists():
+        pytest.skip("needs the repository")
+    return dict(json.loads(VECTORS.read_text("utf-8")))
+
+
+def test_seals_and_opens_as_published(vectors: Dict[str, Any]) -> None:
+    for each in vectors["values"]:
+        key = ContentKey(vectors["content_part"], vectors["org_id"], lambda _, iv=each["iv"]: bytes.fromhex(iv))
+        assert key.fingerprint.hex() == vectors["keys"]["fingerprint"]
+        kind, value, digest = each["kind"], json.loads(each["json"]), bytes(32)
+        assert canonical(value).decode() == each["json"]
+        if kind == "inputs":
+            digest = key.digest_of_inputs(value)
+        if kind == "answer":
+            digest = key.digest_of_answer(each["question_id"], value)
+        assert digest.hex() == each["digest"], each["name"]
+        run = key.of_run(vectors["content_id"])
+        assert run.seal_json(kind, each["step"], value, digest, each["seq"]) == {"$sealed": each["sealed"]}
+        assert run.open_json(kind, each["step"], {"$sealed": each["sealed"]}) == value
+    for grant in vectors["grants"]:
+        key = ContentKey(vectors["content_part"], vectors["org_id"], lambda _, iv=grant["iv"]: bytes.fromhex(iv))
+        wrapped = key.wrap(grant["from_key_id"], grant["content_part"])
+        assert sealed_json(wrapped) == {"$sealed": grant["wrapped"]}
+        assert key.unwrap(grant["from_key_id"], wrapped) == grant["content_part"]
+
+
+def test_every_changed_byte_and_every_other_place_is_refused() -> None:
+    key = ContentKey(PART, "org_1")
+    run = key.of_run("0" * 31 + "1")
+    envelope = run.seal("inputs", "", b"{}")
+    for at in range(len(envelope)):
+        changed = bytearray(envelope)
+        changed[at] ^= 1
+        with pytest.raises(SealedValueError) as refused:
+            run.open("inputs", "", bytes(changed))
+        assert refused.value.code == ("content_key_missing" if 2 <= at < 18 else "sealed_value_damaged")
+    other_run = key.of_run("0" * 31 + "2")
+    for opener, kind, step in ((other_run, "inputs", ""), (run, "answer", ""), (run, "inputs", "a")):
+        with pytest.raises(SealedValueError) as refused:
+            opener.open(kind, step, envelope)
+        assert refused.value.code == "sealed_value_damaged"
+    with pytest.raises(SealedValueError) as stranger:
+        ContentKey("c" * 43, "org_1").of_run("0" * 31 + "1").open("inputs", "", envelope)
+    assert stranger.value.code == "content_key_missing"
+
+
+def test_numbers_are_written_as_in_javascript_or_refused() -> None:
+    written = ((1e21, "1e+21"), (1e20, "1" + "0" * 20), (1e-6, "0.000001"), (1e-7, "1e-7"), (5e-324, "5e-324"))
+    for value, text in written + ((-0.0, "0"), (100.0, "100"), (-12.5, "-12.5"), (0.1, "0.1"), (True, "true")):
+        assert canonical(value).decode() == text
+    for value in (2**53 + 1, float("inf"), float("nan"), "\ud800"):
+        with pytest.raises(ValueError):
+            canonical(value)
+
+
+def test_an_answer_is_checked_before_it_is_sealed_by_the_key_of_its_question() -> None:
+    from methods._sealed_content import SealedContent
+
+    old, new = ContentKey("o" * 43, "org_1"), ContentKey(PART, "org_1")
+    wrapped = sealed_json(new.wrap("key_old", "o" * 43))["$sealed"]
+    grants = [{"from_key_id": "key_old", "wrapped": wrapped}, {"from_key_id": "key_x", "wrapped": "AAAA"}]
+    content = SealedContent(PART, Whoami("org_1", "key_new", True, grants))
+    form = {"type": "object", "properties": {"go": {"type": "boolean"}}, "required": ["go"]}
+    run = old.of_run("a" * 32)
+    asked = {"prompt": "Go?", "form": form, "problems": [{"path": "/go", "code": "required", "message": "is required"}]}
+    sealed = run.seal_json("question", "ask", asked)
+    question = question_of({"id": "q_1", "step": "ask", "asked_at": "now", "sealed": sealed})
+    opened, problems = content.open_question("a" * 32, question)
+    assert (opened.prompt, opened.id, problems[0]["path"]) == ("Go?", "q_1", "/go")
+    with pytest.raises(InvalidRequest) as misfit:
+        content.seal_answer("a" * 32, question, {"go": "yes"})
+    assert [each["path"] for each in misfit.value.details] == ["/go"]
+    answer = content.seal_answer("a" * 32, question, {"go": True})
+    assert run.open_json("answer", "q_1 ask", answer) == {"go": True}
+
+
+def test_a_form_finds_what_does_not_fit() -> None:
+    form = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["kind"],
+        "properties": {
+            "kind": {"enum": ["a", 1]},
+            "note": {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "null"}]},
+            "many": {"type": "array", "items": {"$ref": "#/$defs/Whole"}, "maxItems": 2},
+        },
+        "$defs": {"Whole": {"type": "integer", "minimum": 1}},
+    }
+    assert misfits(form, {"kind": 1, "note": None, "many": [1, 2.0]}) == []
+    found = misfits(form, {"kind": True, "note": "long", "many": [0, "x", 1], "z/": 1})
+    assert sorted((each["path"], each["code"]) for each in found) == [
+        ("/kind", "not_a_choice"),
+        ("/many", "too_many"),
+        ("/many/0", "too_small"),
+        ("/many/1", "type"),
+        ("/note", "too_long"),
+        ("/z~1", "unknown_field"),
+    ]
+    assert [each["code"] for each in misfits(form, {})] == ["required"]
+
+
+def test_device_mode_needs_a_whole_key() -> None:
+    from methods import Methods
+
+    with Methods("sk_" + "A" * 43, base_url="http://127.0.0.1:1", device=True) as client:
+        with pytest.raises(CredentialError) as refused:
+            client.start("wf_x", {"secret": 1})
+    assert refused.value.code == "device_key_required"
