@@ -42,7 +42,15 @@ export interface RunOptions {
   readonly inputs: JsonObject;
   readonly finished: ReadonlyMap<string, FinishedStep>;
   /** The accepted answer to the question this run waited for; `step` is the question's path. */
-  readonly answer?: { readonly questionId: QuestionId; readonly step: string; readonly value: JsonObject };
+  readonly answer?: {
+    readonly questionId: QuestionId;
+    readonly step: string;
+    readonly value: JsonObject;
+    /** The deadline has passed: the answer is the one that the source names. */
+    readonly timedOut?: boolean;
+  };
+  /** The server saw neither the question nor its answer, which is checked against the form here. */
+  readonly onDevice?: boolean;
   /**
    * The run has failed, and its cleanup has yet to run: finished steps are read again, no other step begins, then
    * `on_failure` and `finally` run. The run ends with this error, or with the one its checkpoint keeps.

@@ -1,5 +1,7 @@
 // The outcomes of a walk through a method, and its records on the way.
+
 import type { RefusedAnswer } from '@methods/method/answer-checks';
+import type { AnswerPolicy } from '@methods/method/answer-policy';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import type { ErrorKind, StepError } from './step-failure.ts';
@@ -90,6 +92,8 @@ export interface RunQuestion {
   readonly timeoutText?: string;
   /** The other values that the step's `ensure` reads; absent: there are none, or they are too large to be sent. */
   readonly ensureScope?: JsonObject;
+  /** Rules of the source; absent: none. */
+  readonly policy?: AnswerPolicy;
   /** The checks that refused the last answer: it is asked again. */
   readonly refused?: readonly RefusedAnswer[];
 }

@@ -33,6 +33,8 @@ const Environment = Type.Object({
 export interface Config {
   readonly addresses: readonly string[];
   readonly authPart: string;
+  /** Absent: the key was given without it. */
+  readonly contentPart?: string | undefined;
   readonly methods: readonly ProductionId[];
   readonly concurrency: number;
   readonly dataDir: string;
@@ -58,6 +60,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   return Object.freeze({
     addresses: environment.METHODS_GRPC_URL.split(','),
     authPart: key.authPart,
+    contentPart: key.contentPart,
     methods: environment.WORKER_METHODS.split(',') as ProductionId[],
     concurrency: environment.WORKER_CONCURRENCY,
     dataDir: environment.WORKER_DATA_DIR,

@@ -33,8 +33,9 @@ function errorOf({ kind, message, status, line, reason, headers, body }: ToldErr
 
 export function answerOf(grant: Grant) {
   if (grant.answer === undefined) return {};
-  const { questionId, step, answerJson } = grant.answer;
-  return { answer: { questionId, step, value: JSON.parse(answerJson) as JsonObject } };
+  const { questionId, step, answerJson, timedOut } = grant.answer;
+  const value = JSON.parse(answerJson || 'null') as JsonObject;
+  return { answer: { questionId, step, value, ...(timedOut && { timedOut }) } };
 }
 
 export function endingOf({ ending }: Grant) {

@@ -2,20 +2,22 @@
 import { unreachable } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import type { FolderId } from '@methods/base/ids';
+import { SealedValueError } from '@methods/content/device/sealed-value-error';
 import { ServiceError } from '@methods/errors/service-error';
 import { executeRun } from '@methods/executor/execute-run';
 import { RunFolder } from '@methods/executor/run-folder';
 import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFailure } from '@methods/executor/step-failure';
+import type { JsonObject } from '@methods/method/json';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
+import type { RunContent } from './content/run-content.ts';
 import { answerOf, endingOf, finishedSteps } from './grant-history.ts';
 import { fetchOf, inputsOf } from './input-files.ts';
 import { type RunFolderTransfer, SavedFolder } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
 import type { WorkerItem } from './scheduler-link.ts';
 import {
-  askItem,
   type FailureMessage,
   failedItem,
   giveBackItem,
@@ -38,6 +40,8 @@ export interface HeldRunParts {
   readonly clock: Clock;
   readonly draining: () => boolean;
   readonly startsToldAfterMs?: number | undefined;
+  /** Of a run whose result stays here, once its end is recorded. */
+  readonly onResult?: ((grant: Grant, result: JsonObject) => void) | undefined;
 }
 
 /** Why this worker stops the run before its walk ends. */
@@ -59,11 +63,15 @@ export class HeldRun {
   private readonly abort = new AbortController();
   private stop: Stop | null = null;
 
+  readonly grant: Grant;
+
   constructor(
-    readonly grant: Grant,
+    private readonly content: RunContent,
     readonly reports: RunReports,
     private readonly parts: HeldRunParts,
-  ) {}
+  ) {
+    this.grant = content.grant;
+  }
 
   /** Cancelled, stale or lost: ends the present step and reports nothing. */
   take(): void {
@@ -111,9 +119,12 @@ export class HeldRun {
     if (this.stop === null && error instanceof ServiceError) {
       return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
     }
-    // A dependency of the version is unavailable here, or its code cannot be read.
+    if (this.stop === null && error instanceof SealedValueError) {
+      return this.fail({ code: 'step_failed', kind: 'input', message: error.message });
+    }
+    // A dependency of the version is unavailable here, its code cannot be read, or sealed inputs do not fit.
     if (this.stop === null && error instanceof StepFailure) {
-      const code = error.kind === 'syntax' ? 'step_failed' : 'dependencies_failed';
+      const code = error.kind === 'syntax' || error.kind === 'input' ? 'step_failed' : 'dependencies_failed';
       return this.fail({ code, kind: error.kind, message: error.message });
     }
     throw error;
@@ -129,10 +140,12 @@ export class HeldRun {
     const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.token.slice(0, 8)}`);
     try {
       if (grant.folderId !== '') {
-        await this.patiently((signal) => folder.restore(parts.folders.get(grant, signal)));
+        await this.patiently((signal) => folder.restore(this.content.openedFolder(parts.folders.get(grant, signal))));
       }
       const saved = SavedFolder.of(folder, grant.folderId, (files) =>
-        this.patiently((signal) => parts.folders.put(grant, files, signal)),
+        this.patiently((signal) =>
+          parts.folders.put(grant, files, signal, (archive) => this.content.sentFolder(archive)),
+        ),
       );
       return await this.tell(await this.run(version, saved), saved, onReported);
     } finally {
@@ -150,7 +163,8 @@ export class HeldRun {
       versionId: grant.versionId,
       startedAtMs: grant.startedAtMs,
       method: version.method,
-      inputs: inputsOf(grant, version.method, saved.folder.takeInputs(fetch)),
+      inputs: inputsOf(grant, version.method, saved.folder.takeInputs(fetch), this.content.isSealed),
+      ...(this.content.isSealed && { onDevice: true }),
       finished: finishedSteps(grant),
       ...answerOf(grant),
       ...endingOf(grant),
@@ -215,6 +229,7 @@ export class HeldRun {
         : this.reports.reportLast((seq) => stepRecordItem(grant, seq, lastRecord, saved.folderId), end);
     onReported();
     await recorded;
+    if (outcome.status === 'succeeded' && this.content.isSealed) this.parts.onResult?.(grant, outcome.result);
     return outcome.status;
   }
 
@@ -230,7 +245,7 @@ export class HeldRun {
       case 'failed':
         return failedItem(grant, seq, outcome.error);
       case 'waiting':
-        return askItem(grant, seq, outcome.question, folderId);
+        return this.content.askItem(seq, outcome.question, folderId);
       case 'sleeping':
         return sleepItem(grant, seq, outcome.untilMs - this.parts.clock.wallMs(), folderId);
       default:

@@ -2,8 +2,9 @@
 import { ServiceError } from '@methods/errors/service-error';
 import type { FetchFile, InputFolder } from '@methods/executor/files/input-folder';
 import { StepFailure } from '@methods/executor/step-failure';
+import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
-import type { JsonObject } from '@methods/method/json';
+import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import { replaceFiles } from '@methods/method/typed-fields';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
@@ -37,12 +38,22 @@ async function* partsOf(messages: AsyncIterable<{ readonly chunk: Uint8Array }>)
   for await (const { chunk } of messages) yield chunk;
 }
 
+/** The server cannot check sealed inputs, nor fill in their defaults. */
+function checked(schema: JsonSchema, inputs: JsonValue): JsonObject {
+  const check = compileCheck(schema)(inputs);
+  if (check.ok) return check.value as JsonObject;
+  const [first] = 'findings' in check ? check.findings : [];
+  const found = first === undefined ? '' : `: ${first.path} ${first.message}`;
+  throw new StepFailure('input', `The inputs do not fit the method${found}`);
+}
+
 /** The inputs as the run sees them. A value that is not a valid reference is kept, and fails the run. */
 export function inputsOf(
   { inputsJson }: Pick<Grant, 'inputsJson'>,
   { inputSchema }: Pick<CompiledMethod, 'inputSchema'>,
   files: InputFolder,
+  isSealed: boolean,
 ): JsonObject {
-  const inputs = JSON.parse(inputsJson) as JsonObject;
+  const inputs = isSealed ? checked(inputSchema, JSON.parse(inputsJson)) : (JSON.parse(inputsJson) as JsonObject);
   return replaceFiles(inputSchema, inputs, (file) => files.referenceTo(file) ?? file) as JsonObject;
 }

@@ -10,6 +10,9 @@ const CHUNK_BYTES = 64 << 10;
 /** Enough for the largest folder over a slow line. A lost server is noticed long before. */
 const TRANSFER_MS = 3_600_000;
 
+/** Returns an archive as it is stored. */
+type Sent = (archive: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
 export class RunFolderTransfer {
   constructor(readonly client: () => Client<typeof WorkerService>) {}
 
@@ -17,12 +20,17 @@ export class RunFolderTransfer {
    * Stores the folder and returns its id. The archive is written to a file beside the folder first: its size is sent
    * before its content, and a few large folders in memory would exhaust a worker. At most one call per run at a time.
    */
-  async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<FolderId> {
+  async put(
+    grant: Pick<Grant, 'runId' | 'token'>,
+    folder: RunFolder,
+    signal: AbortSignal,
+    sent: Sent,
+  ): Promise<FolderId> {
     const path = `${folder.dir}.tar.gz`;
     // Created exclusively, so that no link is followed, and read from the same descriptor.
     const archive = await open(path, 'wx+', 0o600);
     try {
-      for await (const chunk of folder.archive()) {
+      for await (const chunk of sent(folder.archive())) {
         signal.throwIfAborted();
         await archive.writeFile(chunk);
       }

@@ -33,6 +33,8 @@ export class RunReports {
   constructor(
     private readonly link: Pick<SchedulerLink, 'send' | 'takesLastRecord'>,
     private readonly clock: Clock,
+    /** Returns a report as it is sent. */
+    private readonly sent: (item: WorkerItem) => WorkerItem = (item) => item,
   ) {}
 
   /**
@@ -96,7 +98,7 @@ export class RunReports {
 
   private add(make: (seq: number) => WorkerItem): Promise<void> {
     const seq = this.lastSeq + 1;
-    const item = make(seq);
+    const item = this.sent(make(seq));
     const bytes = reportBytes(item);
     if (bytes > REPORT_BYTES_MAX) throw new ReportTooLarge('a report is larger than a message');
     this.lastSeq = seq;

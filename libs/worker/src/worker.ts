@@ -10,8 +10,11 @@ import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { Logger } from '@methods/logging/logger';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Grant, SchedulerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import { DeviceKeys, type KeyFacts } from './content/device-keys.ts';
+import { contentOf } from './content/granted-content.ts';
+import { Emptied } from './emptied.ts';
 import { FreePlaces } from './free-places.ts';
-import { HeldRun } from './held-run.ts';
+import { HeldRun, type HeldRunParts } from './held-run.ts';
 import { NextTick } from './next-tick.ts';
 import { RunFolderTransfer } from './run-folder-transfer.ts';
 import { RunReports } from './run-reports.ts';
@@ -26,6 +29,8 @@ export interface WorkerOptions {
   readonly addresses: readonly string[];
   /** `sk_...`, the auth part of a service key. */
   readonly authPart: string;
+  /** The content part of the key, which opens runs in device mode; absent: the worker is offered none. */
+  readonly contentPart?: string | undefined;
   /** For an access token in its place: returns the present one, renewed before it expires. */
   readonly renewedToken?: () => Promise<string>;
   /** Production ids, wf_... */
@@ -52,6 +57,8 @@ export interface WorkerOptions {
   /** How long steps may continue after a stop was requested. */
   readonly drainMs?: number;
   readonly onConnected?: () => void;
+  /** Called with the result of a run in device mode, which stays on this machine. */
+  readonly onResult?: HeldRunParts['onResult'];
   /** Called when a run ends here, with its status, `given back`, `taken` or `lost`. */
   readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
 }
@@ -66,6 +73,7 @@ const DEFAULT_LEASE_MS = 60_000;
 export class Worker implements Stoppable {
   readonly id = randomToken();
   readonly places: FreePlaces;
+  private readonly deviceKeys: DeviceKeys;
   private readonly held = new Map<string, HeldRun>();
   private readonly link: SchedulerLink;
   private readonly runners: RunnerPool;
@@ -86,11 +94,13 @@ export class Worker implements Stoppable {
   private methods: readonly ProductionId[];
   /** No more grants can arrive. */
   private left = false;
-  private emptyListeners: (() => void)[] = [];
+  private readonly emptied: Emptied;
 
   constructor(private readonly options: WorkerOptions) {
     const { clock, logger, addresses, concurrency, dataDir, path, renewedToken } = options;
     this.methods = options.methods;
+    this.deviceKeys = new DeviceKeys(options.contentPart);
+    this.emptied = new Emptied(clock, () => this.held.size === 0 && this.left);
     const announce = (count: number) => this.link.send({ item: { case: 'credits', value: { count } } });
     this.places = new FreePlaces(concurrency, announce);
     this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
@@ -149,7 +159,7 @@ export class Worker implements Stoppable {
     const interrupt = clock.after(drainMs, () => {
       for (const run of this.held.values()) run.interrupt();
     });
-    await this.empty(drainMs + GIVE_BACK_MS);
+    await this.emptied.within(drainMs + GIVE_BACK_MS);
     interrupt.cancel();
     this.installs.abort();
     this.nextTick.stop();
@@ -178,26 +188,7 @@ export class Worker implements Stoppable {
   private hasLeft(): void {
     if (!this.draining) return;
     this.left = true;
-    this.tellIfEmpty();
-  }
-
-  private get isEmpty(): boolean {
-    return this.held.size === 0 && this.left;
-  }
-
-  private tellIfEmpty(): void {
-    if (this.isEmpty) for (const listener of this.emptyListeners.splice(0)) listener();
-  }
-
-  private empty(withinMs: number): Promise<void> {
-    if (this.isEmpty) return Promise.resolve();
-    return new Promise((resolve) => {
-      const limit = this.options.clock.after(withinMs, resolve);
-      this.emptyListeners.push(() => {
-        limit.cancel();
-        resolve();
-      });
-    });
+    this.emptied.check();
   }
 
   private hello(streamNumber: number): WorkerItem {
@@ -211,6 +202,7 @@ export class Worker implements Stoppable {
       features: [...this.features],
       sdk: 'methods-worker',
       held,
+      ...this.deviceKeys.named,
     };
     return { item: { case: 'hello', value } };
   }
@@ -248,7 +240,9 @@ export class Worker implements Stoppable {
     }
   }
 
-  private welcomed(welcome: { heartbeatMs: number; leaseMs: number; nodeId: string }): void {
+  private welcomed(welcome: KeyFacts & { heartbeatMs: number; leaseMs: number }): void {
+    // The next hello names the keys: their runs are offered from then on.
+    if (this.deviceKeys.learn(welcome)) return this.link.moveOn();
     this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
     this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
@@ -262,8 +256,10 @@ export class Worker implements Stoppable {
     const known = this.held.get(grant.runId);
     if (known?.grant.token === grant.token) return;
     known?.take();
+    const content = contentOf(grant, this.deviceKeys, this.link);
+    if (content === null) return this.places.take()();
     const { clock, logger, secrets, fetch } = this.options;
-    const run = new HeldRun(grant, new RunReports(this.link, clock), {
+    const run = new HeldRun(content, new RunReports(this.link, clock, content.sent), {
       versions: this.versions,
       folders: this.folders,
       runners: this.runners,
@@ -273,6 +269,7 @@ export class Worker implements Stoppable {
       clock,
       draining: () => this.places.areClosed,
       startsToldAfterMs: this.options.startsToldAfterMs,
+      onResult: this.options.onResult,
     });
     this.held.set(grant.runId, run);
     this.tickSoon();
@@ -296,7 +293,7 @@ export class Worker implements Stoppable {
     this.options.logger.debug({ run: runId, attempt, end }, 'run ended here');
     this.options.onRunEnded?.(run.grant, end);
     free();
-    if (this.draining) this.tellIfEmpty();
+    if (this.draining) this.emptied.check();
   }
 
   private refused(refused: { runId: RunId; seq: number; code: string; message: string; token: string }): void {

@@ -7,6 +7,8 @@ export interface Credential {
   readonly kind: 'sign-in' | 'service-key' | 'local-stack' | 'none';
   /** The bearer for a request, or null when there is none. @throws CommandError `sign_in_over` and the like. */
   bearer(signal: AbortSignal): Promise<string | null>;
+  /** What opens content in device mode; never sent. Absent: no service key, or only its auth part. */
+  readonly contentPart?: string | undefined;
   /** Called after a 401: returns true when a retry has another bearer. */
   renew(signal: AbortSignal): Promise<boolean>;
 }
@@ -21,6 +23,7 @@ export const NO_CREDENTIAL: Credential = {
 export function keyCredential(key: string, kind: 'service-key' | 'local-stack' = 'service-key'): Credential {
   return {
     kind,
+    contentPart: parseBearerKey(key.trim())?.contentPart,
     bearer: async () => {
       const parsed = parseBearerKey(key.trim());
       if (parsed !== null) return parsed.authPart;

@@ -53,6 +53,11 @@ export class ServerApi {
     return credentialFor(path, this.parts.credentials).kind;
   }
 
+  /** Of the service key that requests to the path carry; absent: there is none. */
+  contentPart(path: string): string | undefined {
+    return credentialFor(path, this.parts.credentials).contentPart;
+  }
+
   /** Returns the bearer for a path, for a part that calls the server itself, such as a worker. */
   bearer(path: string): Promise<string | null> {
     return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);

@@ -16,6 +16,7 @@ export interface StartedWorkerOptions {
   /** Of the run-schedulers: `host:port`, or `https://host:port` over TLS. */
   readonly addresses: readonly string[];
   readonly authPart: string;
+  readonly contentPart?: string | undefined;
   /** With a sign-in: returns its present token. */
   readonly renewedToken?: () => Promise<string>;
   readonly methods: readonly ProductionId[];
@@ -40,6 +41,7 @@ export async function startWorker(options: StartedWorkerOptions, report: WorkerR
     logger: report.logger,
     drainMs: DRAIN_MS,
     onConnected: () => report.connected(),
+    onResult: (run, result) => report.result(run, result),
     onRunEnded: (run, end) => report.runEnded(run, end),
   });
   await worker.start();

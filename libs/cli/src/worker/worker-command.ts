@@ -48,7 +48,7 @@ export const workerCommand: Command = {
       methods: ids,
       concurrency,
       server: api.baseUrl,
-      signedIn: credential.renewedToken !== undefined,
+      signedIn: 'renewedToken' in credential,
     });
     const { startWorker } = await import('./start-worker.ts');
     const sandbox = !line.flag('no-sandbox');
@@ -81,7 +81,9 @@ async function schedulerOf(api: ServerApi) {
   }
   await api.get(RUNS, { limit: 1 });
   const addresses = grpcUrl.split(',');
-  if (api.credentialKind(RUNS) !== 'sign-in') return { addresses, authPart };
+  if (api.credentialKind(RUNS) !== 'sign-in') {
+    return { addresses, authPart, contentPart: api.contentPart(RUNS) };
+  }
   return { addresses, authPart, renewedToken: async () => (await api.bearer(RUNS)) ?? authPart };
 }
 

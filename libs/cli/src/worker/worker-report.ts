@@ -62,6 +62,13 @@ export class WorkerReport {
     this.say({ event: 'run', run_id: runId, method, attempt, end }, words);
   }
 
+  /** Of a run in device mode: the only place that has it. */
+  result({ runId }: { readonly runId: string }, result: unknown): void {
+    const text = JSON.stringify({ run_id: runId, status: 'succeeded', result });
+    this.output.jsonLine({ at: new Date().toISOString(), event: 'result', run_id: runId, result });
+    this.output.line(text);
+  }
+
   stopping(): void {
     this.state = 'stopping';
     this.say({ event: 'draining' }, 'Stopping: present steps end, runs are given back');

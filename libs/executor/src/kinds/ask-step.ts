@@ -24,6 +24,7 @@ export function questionOf(
     form: step.form,
     ...(timeoutMs === null ? {} : { timeoutMs, timeoutText: timeoutText ?? durationText(timeoutMs) }),
     ...ensureScopeOf(step, scope, mask),
+    ...(step.policy === null ? {} : { policy: step.policy }),
     ...(refused.length === 0 ? {} : { refused }),
   };
 }

@@ -1,5 +1,6 @@
 // Runs an ask step: returns its answer if there is one, else the question.
 import type { RefusedAnswer } from '@methods/method/answer-checks';
+import { compileCheck, type ValueCheck } from '@methods/method/check-value';
 import type { AskStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { refuseNamedFiles } from '../files/file-value.ts';
@@ -9,6 +10,7 @@ import { stepOut } from '../records/step-out.ts';
 import type { Begun } from '../records/step-record.ts';
 import type { CheckRecord } from '../run-outcome.ts';
 import type { ActionEnd } from '../step-context.ts';
+import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
 import { substitutionOf } from './substitution.ts';
 import type { Walk } from './walk.ts';
@@ -22,7 +24,14 @@ export async function askOrAnswer(walk: Walk, step: AskStep, turn: Turn): Promis
   const checks = walk.judged(step, 'require', turn);
   const refused = failedCheck(checks);
   if (refused !== null) return walk.failed(step, turn, refused, begun, { checks });
-  if (answer?.step === path) return answered(walk, step, turn, answer.value, begun, checks);
+  if (answer?.step === path) {
+    const value = answer.timedOut === true ? (step.policy?.timeoutAnswer ?? null) : answer.value;
+    return answered(walk, step, turn, value, begun, checks);
+  }
+  if (walk.run.options.onDevice === true && rulesOnPeople(step)) {
+    const message = 'In device mode a question cannot have rules about who answers: only the service applies them';
+    return walk.failed(step, turn, new StepFailure('input', message), begun, { checks });
+  }
   try {
     const mock = answeredByTimeout(step, await substitutionOf(walk, step, turn, 1));
     if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
@@ -58,11 +67,15 @@ function answered(
   walk: Walk,
   step: AskStep,
   turn: Turn,
-  value: JsonValue,
+  given: JsonValue,
   begun: Begun,
   before: readonly CheckRecord[],
 ): Walked {
   const { place, path } = turn;
+  const fits: ValueCheck =
+    walk.run.options.onDevice === true ? compileCheck(step.form)(given) : { ok: true, value: given };
+  if (!fits.ok) return again(step, turn, misfits(fits));
+  const { value } = fits;
   try {
     refuseNamedFiles(value, walk.run.options.folder);
   } catch (error) {
@@ -81,6 +94,19 @@ function answered(
   }
   walk.run.record(place.frame.recorder.answered({ kind: step.kind, path, begun }, value, { checks }));
   return { kind: 'done', value };
+}
+
+function rulesOnPeople({ policy }: AskStep): boolean {
+  return (
+    policy !== null && (policy.to.length > 0 || policy.notStarter || policy.needs !== null || policy.escalate !== null)
+  );
+}
+
+/** In device mode the server cannot check the answer against the form. */
+function misfits(check: Exclude<ValueCheck, { ok: true }>): readonly RefusedAnswer[] {
+  const findings = 'findings' in check ? check.findings : [];
+  if (findings.length === 0) return [{ name: 'The answer is too large for the form', message: null }];
+  return findings.map(({ path, message }) => ({ name: path === '' ? 'answer' : path, message }));
 }
 
 function again(step: AskStep, { place, path }: Turn, refusals: readonly RefusedAnswer[]): Walked {
