@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { JSON_TYPE } from '../plugins/error-reply.ts';
@@ -31,9 +32,13 @@ export interface PackageParts {
 
 export function addPackages(app: FastifyInstance, { packagesDir }: PackageParts): void {
   const found: Record<string, FoundPackage> = {};
+  const contents = new Map<string, Uint8Array>();
   for (const file of packagesDir === null ? [] : readdirSync(packagesDir)) {
     const kind = Object.entries(KINDS).find(([, end]) => file.endsWith(end))?.[0];
-    if (kind !== undefined && packagesDir !== null) found[kind] = addPackage(app, file, join(packagesDir, file));
+    if (kind === undefined || packagesDir === null) continue;
+    const bytes = readFileSync(join(packagesDir, file));
+    found[kind] = foundPackage(file, bytes);
+    contents.set(found[kind].path, bytes);
   }
   const schema = {
     operationId: 'packages',
@@ -46,18 +51,23 @@ export function addPackages(app: FastifyInstance, { packagesDir }: PackageParts)
     reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');
     return text;
   });
+  const schemaOfOne = { hide: true, params: Type.Object({ hash: Type.String(), name: Type.String() }) };
+  app
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get('/packages/:hash/:name', { schema: schemaOfOne }, async (request, reply) => {
+      const { hash, name } = request.params;
+      const bytes = contents.get(`/packages/${hash}/${name}`);
+      if (bytes === undefined) return reply.callNotFound();
+      reply
+        .header('content-type', 'application/octet-stream')
+        .header('cache-control', `public, max-age=${YEAR_S}, immutable`)
+        .header('x-content-type-options', 'nosniff');
+      return bytes;
+    });
 }
 
-function addPackage(app: FastifyInstance, name: string, file: string): FoundPackage {
-  const bytes = readFileSync(file);
+function foundPackage(name: string, bytes: Uint8Array): FoundPackage {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const path = `/packages/${sha256.slice(0, HASH_CHARACTERS)}/${name}`;
-  app.get(path, { schema: { hide: true } }, async (_request, reply) => {
-    reply
-      .header('content-type', 'application/octet-stream')
-      .header('cache-control', `public, max-age=${YEAR_S}, immutable`)
-      .header('x-content-type-options', 'nosniff');
-    return bytes;
-  });
   return { path, sha256, integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}` };
 }

@@ -42,6 +42,8 @@ const PUBLIC: Rows = {
   'GET /.well-known/methods': at('/.well-known/methods'),
   'GET /.well-known/oauth-protected-resource': at('/.well-known/oauth-protected-resource'),
   'GET /.well-known/oauth-protected-resource/mcp': at('/.well-known/oauth-protected-resource/mcp'),
+  'GET /packages': at('/packages'),
+  'GET /packages/:hash/:name': at('/packages/0000000000000000/unknown'),
   'GET /a/*': at('/a/unknown'),
   'HEAD /a/*': at('/a/unknown'),
   'POST /a/*': at('/a/unknown'),
@@ -109,6 +111,8 @@ const EVENTS: Rows = {
 
 const CALLER_METHODS: Rows = {
   'GET /v1/whoami': at('/v1/whoami'),
+  // The run is not in device mode.
+  'GET /v1/runs/:id/start': [{ request: ({ runId }) => ({ path: `/v1/runs/${runId}/start` }), present: 404 }],
   'GET /v1/methods/:id': [
     { request: ({ methodId }) => ({ path: `/v1/methods/${methodId}` }) },
     { request: ({ versionId }, _fresh, own) => ({ path: `/v1/methods/${own.methodId}?version=${versionId}` }) },

@@ -73,6 +73,8 @@ function roleFor(method: string, url: string): Role {
   if (url === '/mcp') return 'viewer';
   if (/^\/api\/questions\b/.test(url) || /\/runs\/:id\/answer$/.test(url)) return 'viewer';
   if (/^\/api\/(keys|endpoints|audit)\b/.test(url)) return 'admin';
+  // A sealed start is read to run it again.
+  if (/\/runs\/:id\/start$/.test(url)) return 'member';
   if (!isUnsafe(method) || url.endsWith('/validate')) return 'viewer';
   return /^\/api\/(settings|members)\b/.test(url) ? 'admin' : 'member';
 }
