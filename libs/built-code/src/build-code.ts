@@ -13,7 +13,18 @@ import { builtName, placed } from './code-references.ts';
 const BUILT_IN = new Set([
   ...['typebox', '@bufbuild/protobuf', 'nats', 'nkeys.js', 'tweetnacl', 'tsyringe', 'tslib', 'reflect-metadata'],
   ...['@grpc/grpc-js', '@js-sdsl/ordered-map', 'undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
-  ...['lru-cache', 're2js', 'canonicalize', 'acorn', 'aws4fetch', 'commander', 'diff', 'get-port', 'ipaddr.js'],
+  ...[
+    'lru-cache',
+    're2js',
+    '@noble/hashes',
+    'canonicalize',
+    'acorn',
+    'aws4fetch',
+    'commander',
+    'diff',
+    'get-port',
+    'ipaddr.js',
+  ],
   ...['close-with-grace', 'openid-client', 'oauth4webapi'],
   // The requests of the gateway.
   ...['fastify', 'avvio', 'find-my-way', 'light-my-request', 'secure-json-parse', 'fast-json-stringify', 'fast-uri'],

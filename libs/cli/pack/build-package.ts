@@ -19,7 +19,7 @@ const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
  */
 const INLINED: readonly string[] = [
   'acorn',
-  'ajv',
+  '@noble/hashes',
   'ajv-formats',
   'canonicalize',
   'commander',

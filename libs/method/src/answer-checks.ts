@@ -1,8 +1,10 @@
 // Owns the judgement of an answer by the `ensure` of its ask step, wherever the answer is taken: the other values that
 // the checks read are recorded when the question is asked.
+
 import type { AskStep, CallTarget, CompiledMethod, CompiledStep } from './compiled-method.ts';
 import { ExpressionError, evaluate, type Scope } from './evaluate.ts';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from './json.ts';
+import { utf8Bytes } from './utf8-bytes.ts';
 
 /** The scope of a question travels with it and is kept with its run. */
 const SCOPE_BYTES_MAX = 64 * 1024;
@@ -26,7 +28,7 @@ export function scopeOfAnswer({ ensure }: Pick<AskStep, 'ensure'>, scope: Scope)
     }
   }
   const json = JSON.stringify(read);
-  return Buffer.byteLength(json) > SCOPE_BYTES_MAX ? null : (JSON.parse(json) as JsonObject);
+  return utf8Bytes(json) > SCOPE_BYTES_MAX ? null : (JSON.parse(json) as JsonObject);
 }
 
 /** Copies the values at `names` below `from[name]`: objects part by part, anything else whole. */
@@ -138,7 +140,7 @@ export function refusalText({ name, message }: RefusedAnswer): string {
 
 /** The scope a worker sent; null where it is not valid. */
 export function scopeFromJson(json: string): JsonObject | null {
-  if (json === '' || Buffer.byteLength(json) > SCOPE_BYTES_MAX) return null;
+  if (json === '' || utf8Bytes(json) > SCOPE_BYTES_MAX) return null;
   try {
     const value = JSON.parse(json) as JsonValue;
     return isJsonObject(value) ? value : null;

@@ -1,8 +1,8 @@
 // The built-in tools, in the order in which clients show them.
 
 import { ServiceError } from '@methods/errors/service-error';
-import { languageTopic, languageTopics } from '@methods/method/reference/language-topics';
 import { Type } from 'typebox';
+import { languageTopic, languageTopics } from '../reference/language-topics.ts';
 import { type Tool, tool } from '../tool.ts';
 import { AUTHOR_TOOLS } from './author-tools.ts';
 import { EARLIER_NAMES, METHOD_TOOLS } from './method-tools.ts';

@@ -1,5 +1,7 @@
 // Owns schemas made ready for checks: each part is read once, at its first use, and its references are followed.
+
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 import { canonicalText } from './canonical-text.ts';
 import { combiningRules } from './combining-rules.ts';
 import type { Meter } from './effort.ts';
@@ -175,7 +177,7 @@ function rulingOf(schema: JsonObject, book: SchemaBook, meter: Meter): Ruling {
     properties.set(name, book.node(property));
     const value = ownField(property, 'default');
     if (value === undefined) continue;
-    const bytes = Buffer.byteLength(canonicalText(value, meter)) + Buffer.byteLength(JSON.stringify(name)) + 2;
+    const bytes = utf8Bytes(canonicalText(value, meter)) + utf8Bytes(JSON.stringify(name)) + 2;
     fallbacks.push({ name, value, bytes });
   }
   return {

@@ -1,9 +1,11 @@
 // Owns the top-level `lib`: code that every step of the same language can call.
+
 import type { CodeBlock, CodeLanguage } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceEntry, stringOf } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
 import { checkSyntax } from '../structure/kinds/read-code.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 import { LIB_KEYS } from './read-dependencies.ts';
 
 const CODE_BYTES_MAX = 65_536;
@@ -33,8 +35,7 @@ export function readLib(
       findings.add('M112', `${language} needs code`, at, given.keyRange, {
         hint: `write  ${language}: |  and the code below`,
       });
-    else if (Buffer.byteLength(code) > CODE_BYTES_MAX)
-      findings.add('M804', 'code is at most 64 KiB', at, given.keyRange);
+    else if (utf8Bytes(code) > CODE_BYTES_MAX) findings.add('M804', 'code is at most 64 KiB', at, given.keyRange);
     else {
       const codeAt = given.value.kind === 'scalar' ? given.value.contentAt : given.value.range[0];
       if (language === 'node') checkSyntax(findings, at, given, null);

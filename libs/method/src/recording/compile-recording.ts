@@ -1,8 +1,10 @@
 // Owns the entry point: a recording's JSON in, a draft of a method that validates out. Nothing of it is sent anywhere.
+
 import { compileMethod } from '../compile.ts';
 import { shorten, writeMethodText } from '../draft/method-text.ts';
 import { methodName } from '../draft/names.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 import { draftHar, harLog, type RecordingDraft } from './har-draft.ts';
 import { listAt, parseJson } from './read-har.ts';
 import { draftRecorder, isRecorderFile } from './recorder-draft.ts';
@@ -36,7 +38,7 @@ const FINDINGS_MAX = 200;
  * text always gives the same draft.
  */
 export function compileRecording(json: string, options: RecordingOptions = {}): CompiledRecording {
-  if (json.length > BYTES_MAX || Buffer.byteLength(json) > BYTES_MAX) {
+  if (json.length > BYTES_MAX || utf8Bytes(json) > BYTES_MAX) {
     return refuse('too_large', 'a recording has at most 200 MiB: record fewer pages, or leave out images');
   }
   if (!isWithinBounds(json))

@@ -1,4 +1,5 @@
 // Owns reading HAR 1.2: one entry becomes one exchange. Entries of an unusable form are left out and never crash.
+
 import {
   isJsonList,
   isJsonObject,
@@ -9,6 +10,7 @@ import {
   ownField,
 } from '../json.ts';
 import { isStorable } from '../source/source-text.ts';
+import { textOfBase64 } from '../utf8-bytes.ts';
 
 export interface Exchange {
   /** Such as `log.entries[3]`. */
@@ -78,7 +80,7 @@ function readBody(data: JsonObject): ExchangeBody {
 function readAnswer(content: JsonObject): JsonValue | undefined {
   const text = textAt(content, 'text');
   if (text === '') return undefined;
-  const plain = textAt(content, 'encoding') === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text;
+  const plain = textAt(content, 'encoding') === 'base64' ? textOfBase64(text) : text;
   const value = /^\s*[[{]/.test(plain) ? parseJson(plain) : undefined;
   return value === undefined || nestsDeeperThan(value, LEVELS_MAX) ? undefined : value;
 }

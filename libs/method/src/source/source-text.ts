@@ -1,5 +1,7 @@
 // Owns the source as text: decoding, the bounds on bytes and characters, and offsets turned into lines and columns.
+
 import { isWellFormed } from '../cut-text.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 
 const SOURCE_BYTES_MAX = 262_144;
 
@@ -56,7 +58,7 @@ export function isStorable(text: string): boolean {
 
 /** Bytes or text to checked text: at most 256 KiB, valid UTF-8, no control characters. */
 export function decodeSource(source: string | Uint8Array): Decoded {
-  const bytes = typeof source === 'string' ? Buffer.byteLength(source) : source.byteLength;
+  const bytes = typeof source === 'string' ? utf8Bytes(source) : source.byteLength;
   if (bytes > SOURCE_BYTES_MAX) return { ok: false, message: 'the source is larger than 256 KiB', text: '', at: 0 };
   let text: string;
   try {

@@ -19,6 +19,7 @@ import { choiceProblem, type NotationContext, parseNotation, readScalar } from '
 import type { PatternBook } from './pattern.ts';
 import { inlineSchema, RawSchemaError } from './raw-schema.ts';
 import { costProblem } from './schema-cost.ts';
+import { problemOfSchema } from './schema-form.ts';
 import { ANY, contains, type Field, type ObjectType, type ScalarValue, type Type } from './type.ts';
 import { TypeRules } from './type-rules.ts';
 
@@ -201,7 +202,7 @@ export class TypeReader {
   #raw(node: SourceNode, path: string): Type {
     try {
       const schema = inlineSchema(jsonOf(node), this.#context.patterns);
-      const problem = this.#rules.problemOfSchema(schema);
+      const problem = problemOfSchema(schema);
       if (problem === undefined) {
         const costly = costProblem(schema);
         if (costly !== undefined) {

@@ -1,6 +1,8 @@
 // Owns what checks of a raw schema may cost at worst, computed before there is a value: how many of its parts look at
 // one place of a value, and how large it is with its references written out.
+
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 
 // A value of 256 KiB has up to 100,000 places; a check of as many parts each is far beyond what one may take.
 const PARTS_AT_ONE_PLACE_MAX = 500;
@@ -73,7 +75,7 @@ function mapped(schema: JsonObject, keyword: string): JsonValue[] {
 function isLargerThan(value: JsonValue, bytesMax: number): boolean {
   let left = bytesMax;
   const count = (part: JsonValue): void => {
-    left -= typeof part === 'string' ? Buffer.byteLength(part) + 3 : 5;
+    left -= typeof part === 'string' ? utf8Bytes(part) + 3 : 5;
     if (left < 0 || typeof part !== 'object' || part === null) return;
     for (const [name, inner] of Object.entries(part)) {
       if (!isJsonList(part)) left -= name.length + 3;

@@ -1,6 +1,5 @@
-// Owns the rules that need whole types: unions with at most one object and one list, defaults that fit, valid raw schemas.
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonSchema, JsonValue } from '../json.ts';
+// Owns the rules that need whole types: unions with at most one object and one list, and defaults that fit.
+import type { JsonValue } from '../json.ts';
 import type { Findings } from '../source/findings.ts';
 import type { Range } from '../source/source-text.ts';
 import { fits, shapeOf } from './fits.ts';
@@ -68,15 +67,4 @@ export class TypeRules {
     }
     for (const member of type.of) this.#unions(member, path, range);
   }
-
-  /** Why a schema is not valid JSON Schema 2020-12, or undefined. */
-  problemOfSchema(schema: JsonSchema): string | undefined {
-    metaSchema ??= new Ajv2020({ strict: false, logger: false });
-    if (metaSchema.validateSchema(schema) === true) return undefined;
-    const error = metaSchema.errors?.[0];
-    return `${error?.instancePath || 'it'} ${error?.message ?? 'is not valid'}`;
-  }
 }
-
-// Compiling the meta-schema takes tens of milliseconds, so it is made for the first method that needs it.
-let metaSchema: Ajv2020 | undefined;

@@ -1,5 +1,6 @@
 // Owns the upgrade of a workflow/1 file to a method/2 text. The same bytes always give the same text.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { Lexer } from 'yaml';
 import { compileMethod } from '../compile.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
@@ -63,9 +64,9 @@ function upgradedText(findings: Findings, workflow: OldWorkflow, text: string, s
     return upgraded;
   });
   const comments = keepComments(text, workflow.steps);
-  const sha256 = createHash('sha256').update(source).digest('hex');
+  const digest = bytesToHex(sha256(typeof source === 'string' ? utf8ToBytes(source) : source));
   return writeMethodText({
-    head: [`Upgraded from workflow/1, sha256 ${sha256}`, ...comments.head],
+    head: [`Upgraded from workflow/1, sha256 ${digest}`, ...comments.head],
     method: methodOf(workflow, names, steps),
     stepComments: comments.steps,
     foot: comments.foot,

@@ -1,9 +1,11 @@
 // Owns code steps (node, python, shell): the code, the values and secrets given to it, and where its printed text goes.
+
 import type { CodeLanguage, CodeStep, StepBase } from '../../compiled-method.ts';
 import { hintNearest } from '../../source/did-you-mean.ts';
 import type { Findings } from '../../source/findings.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { isUnknown, membersOf, type Type } from '../../types/type.ts';
+import { utf8Bytes } from '../../utf8-bytes.ts';
 import { nodeCodeFault, nodeLibFault, nodeParameters, rangeOfCode } from '../code-syntax.ts';
 import { hasNetwork } from '../read-limits.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
@@ -20,7 +22,7 @@ export function readCode(context: StepContext, kind: CodeLanguage, entry: Source
   const code = stringOf(entry.value) ?? '';
   if (code.trim() === '')
     findings.add('M112', `${kind} needs code`, at, entry.keyRange, { hint: `write  ${kind}: |  and the code below` });
-  else if (Buffer.byteLength(code) > CODE_BYTES_MAX)
+  else if (utf8Bytes(code) > CODE_BYTES_MAX)
     findings.add('M804', 'code is at most 64 KiB', at, entry.keyRange, { hint: 'move shared code to lib' });
   const inputs = readIn(context, placeOf(context, 'values'), 'variables');
   const secrets = readSecretNames(context, step.entries.get('secrets'));
@@ -92,7 +94,7 @@ function holdsText(type: Type): boolean {
 export function checkSyntax(findings: Findings, at: string, entry: SourceEntry, names: readonly string[] | null): void {
   const code = stringOf(entry.value) ?? '';
   if (findings.saved || code.trim() === '' || entry.value.kind !== 'scalar') return;
-  if (Buffer.byteLength(code) > CODE_BYTES_MAX) return;
+  if (utf8Bytes(code) > CODE_BYTES_MAX) return;
   const fault = names === null ? nodeLibFault(code) : nodeCodeFault(code, names);
   if (fault === null) return;
   const hint = code.charAt(fault.at) === ':' ? 'node code is JavaScript; TypeScript is not read' : undefined;

@@ -1,10 +1,12 @@
 // Owns `on_timeout` of an ask step: the run fails, or the question has an answer once its deadline has passed (M520,
 // M521).
+
 import { refusalText, refusedBy } from '../../answer-checks.ts';
 import type { AnswerPolicy } from '../../answer-policy.ts';
 import type { CompiledCheck } from '../../compiled-method.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { isEmptyNode, jsonOf, type SourceEntry, type SourceNode } from '../../source/source-node.ts';
+import { utf8Bytes } from '../../utf8-bytes.ts';
 import { checkKeys } from '../check-keys.ts';
 import { TIMEOUT_KEYS } from '../keys.ts';
 import type { StepContext } from '../step-context.ts';
@@ -54,8 +56,7 @@ function readAnswer(context: StepContext, node: SourceNode, path: string): JsonO
     findings.add('M521', `the answer does not fit out: ${at} ${message}`.slice(0, 300), path, node.range);
     return null;
   }
-  if (Buffer.byteLength(JSON.stringify(checked.value)) <= ANSWER_BYTES_MAX && isJsonObject(checked.value))
-    return checked.value;
+  if (utf8Bytes(JSON.stringify(checked.value)) <= ANSWER_BYTES_MAX && isJsonObject(checked.value)) return checked.value;
   findings.add('M803', 'an answer holds at most 64 KiB', path, node.range, { hint: 'write a shorter answer' });
   return null;
 }

@@ -81,7 +81,7 @@ const EXAMPLE = 'example/';
 
 /** Documents of this repository, which processes run from. */
 const DOCS = new URL('../../../../docs/', import.meta.url);
-const EXAMPLES_FOLDER = new URL('../../examples/', import.meta.url);
+const EXAMPLES_FOLDER = new URL('../../../../libs/method/examples/', import.meta.url);
 
 /** In the order to read them in. */
 export function languageTopics(): readonly LanguageTopic[] {

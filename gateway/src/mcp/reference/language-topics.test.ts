@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { compileMethod } from '../compile.ts';
+import { compileMethod } from '@methods/method/compile';
 import { languageTopic, languageTopics } from './language-topics.ts';
 import { anchorOf, pageSections } from './page-sections.ts';
 
@@ -48,7 +48,9 @@ test('every complete example is listed with its purpose, and compiles without a 
   const listed = [...textOf('examples').matchAll(/^- `(example\/[a-z-]+)`(?:: .{20,})?$/gm)].map(
     ([, name = '']) => name,
   );
-  const files = readdirSync(new URL('../../examples/', import.meta.url)).filter((name) => name.endsWith('.method'));
+  const files = readdirSync(new URL('../../../../libs/method/examples/', import.meta.url)).filter((name) =>
+    name.endsWith('.method'),
+  );
   assert.deepEqual(listed, files.map((name) => `example/${name.replace('.method', '')}`).sort());
   for (const name of listed) {
     const [source = ''] = blocksOf(textOf(name));
