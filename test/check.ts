@@ -9,10 +9,17 @@ interface Check {
   readonly run: () => Promise<CommandOutcome>;
 }
 
+/** What tsc found before, by the hash of each file: a second check costs a tenth of the first. */
+const TYPES_KEPT = 'node_modules/.cache/methods-types.tsbuildinfo';
+
 /** The slowest first; each of them uses more than one core already. */
 const checks: readonly Check[] = [
   { name: 'format and lint', run: () => runTool('biome', ['check', '--colors=off', '--error-on-warnings', '.']) },
-  { name: 'types', run: () => runTool('tsc', ['--noEmit', '-p', 'tsconfig.json', '--pretty', 'false']) },
+  {
+    name: 'types',
+    run: () =>
+      runTool('tsc', ['-p', 'tsconfig.json', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', TYPES_KEPT]),
+  },
   { name: 'unused code', run: () => runTool('knip', ['--no-progress', '--no-config-hints']) },
   { name: 'arrows', run: () => runTool('depcruise', ['services', 'gateway', 'libs', 'deploy']) },
   { name: 'generated code', run: checkGeneratedCode },
