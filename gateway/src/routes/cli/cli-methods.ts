@@ -10,12 +10,12 @@ import { doerOf } from '../../plugins/request-actor.ts';
 import { sourceText, versionJson, versionView } from '../../views/method-view.ts';
 import { savedVersion, savedView } from '../methods/create-method.ts';
 import { keyHash, type MethodRouteParts, methodIdOf, noteSourceShown, utf8 } from '../methods/method-parts.ts';
-import { MethodParams, SourceVersion } from '../methods/method-schemas.ts';
+import { MethodParams, SavedVersion, SourceVersion } from '../methods/method-schemas.ts';
 import { readVersion } from '../methods/read-methods.ts';
 import { SPELLINGS, type Spelling, withFields } from '../methods/spelling.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import { addCliRuns, type CliRunParts } from './cli-runs.ts';
-import { CliCreateBody, CliSaveBody, CliSaved, CliVersionQuery, Unchanged } from './cli-schemas.ts';
+import { CliCreateBody, CliSaveBody, CliVersionQuery, Unchanged } from './cli-schemas.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -23,7 +23,7 @@ function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { methods } = parts.registryCalls;
   const url = `/api/cli/${spelling.noun}`;
-  const saved = spelledCliShape(CliSaved);
+  const saved = spelledCliShape(SavedVersion);
 
   const create = {
     ...describedCli(spelling, 'cliCreateMethod', 'Save a new method'),

@@ -2,7 +2,7 @@
 // existing programs know only these names.
 import type { MethodId, VersionId } from '@methods/base/ids';
 import { Type } from 'typebox';
-import { DisplayName, Source, Warnings } from '../methods/method-schemas.ts';
+import { DisplayName, Source } from '../methods/method-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;
 const SEQUENCE_MAX = 4_294_967_295;
@@ -45,15 +45,6 @@ export const CliSaveBody = Type.Object(
     ],
   },
 );
-
-export const CliSaved = Type.Object({
-  method_id: Type.String(),
-  version_id: Type.String(),
-  sha256: Type.String(),
-  schema_version: Type.String(),
-  created: Type.Boolean(),
-  warnings: Warnings,
-});
 
 export const RunRecordParams = Type.Object({ id: Type.String({ description: "The client's own run id, run_…" }) });
 

@@ -4,6 +4,7 @@ import { addChangeMethod } from './change-method.ts';
 import { addCreateMethod, addValidateSource } from './create-method.ts';
 import type { MethodRouteParts } from './method-parts.ts';
 import { addFindCreation, addReadMethods, addReadVersions } from './read-methods.ts';
+import { addSaveVersion } from './save-version.ts';
 import { SPELLINGS } from './spelling.ts';
 
 /** For the scope `api`. */
@@ -12,6 +13,7 @@ export function addMethodRoutes(scope: FastifyInstance, parts: MethodRouteParts)
     addCreateMethod(scope, parts, spelling);
     addReadMethods(scope, parts, spelling);
     addChangeMethod(scope, parts, spelling);
+    addSaveVersion(scope, parts, spelling);
     addReadVersions(scope, parts, spelling);
     addValidateSource(scope, parts, spelling);
   }

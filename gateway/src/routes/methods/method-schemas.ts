@@ -65,6 +65,24 @@ export const ChangeMethodBody = Type.Object(
   { ...Closed, examples: [{ display_name: 'Greet a customer' }] },
 );
 
+export const SaveVersionBody = Type.Object(
+  {
+    source: Source,
+    base_version: Type.Unsafe<VersionId | ''>({
+      type: 'string',
+      maxLength: 64,
+      description: 'The version that the change was made upon; empty for a method without one.',
+    }),
+    reason: Type.String({ maxLength: 2_000, description: 'Why, for those who read the list of versions.' }),
+  },
+  {
+    ...Closed,
+    examples: [
+      { source: EXAMPLE_SOURCE, base_version: 'ver_01hzy3k9q8m2n4p6r8s0t2v4w6', reason: 'Greet in two languages' },
+    ],
+  },
+);
+
 export const PublishBody = Type.Object(
   { version_id: Type.Unsafe<VersionId>(Type.String({ maxLength: 64, description: 'ver_…' })) },
   { ...Closed, examples: [{ version_id: 'ver_01hzy3k9q8m2n4p6r8s0t2v4w6' }] },
@@ -190,6 +208,15 @@ export const CallerMethod = Type.Object(
 );
 
 export const CreatedMethod = Type.Object({ method: Method, created: Type.Boolean(), warnings: Warnings });
+
+export const SavedVersion = Type.Object({
+  method_id: Type.String(),
+  version_id: Type.String(),
+  sha256: Type.String(),
+  schema_version: Type.String(),
+  created: Type.Boolean(),
+  warnings: Warnings,
+});
 
 export const Validation = Type.Object({
   ok: Type.Boolean({ description: 'No diagnostic is an error.' }),
