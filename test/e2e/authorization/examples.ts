@@ -152,6 +152,10 @@ function methods(base: '/api/methods' | '/api/workflows'): Rows {
         }),
       },
     ],
+    [`POST ${base}/:id/versions`]: one(({ methodId, versionId }) => ({
+      path: `${base}/${methodId}/versions`,
+      body: { source: SOURCE, base_version: versionId, reason: 'changed' },
+    })),
     [`POST ${base}/:id/retry`]: one(({ methodId }) => ({ path: `${base}/${methodId}/retry` })),
     [`POST ${base}/validate`]: one(() => ({ path: `${base}/validate`, body: { source: SOURCE } })),
   };
