@@ -1,8 +1,9 @@
 // The pages that show why there is nothing to answer: answered, by whom and how, closed, cancelled, expired, unknown.
 import { timeOfDay } from '@methods/base/zoned-time';
+import { answerSentence } from '@methods/form/answer-words';
 import type { Form } from '@methods/form/field';
 import type { RefusalName } from '../../views/inbox-view.ts';
-import { answerSentence, timePart } from './answer-words.ts';
+import { timePart } from './answer-words.ts';
 import type { AskedQuestion, GivenAnswer, PageVisitor } from './asked-question.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './page-frame.ts';

@@ -1,12 +1,12 @@
 // Makes the controls of a form's fields: each with its label, its expected values, and its fault beside it.
+import { choiceWords, labelOf } from '@methods/form/answer-words';
+import { countWords, hintOf, isLong, listHint } from '@methods/form/control-words';
 import type { ChoiceField, Field, GroupField, ListField, NumberField, TextField } from '@methods/form/field';
-import { kindWords } from '@methods/form/field-words';
 import { NEEDS_CHOICE } from '@methods/form/posted-answer';
 import { CONTROLS_MAX } from '@methods/form/posted-controls';
 import { GIVEN, hasRows, mayBeLeftOut, pointer, rowsTyped, type Typed } from '@methods/form/typed-values';
 import { cutText } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
-import { choiceWords, labelOf } from './answer-words.ts';
 import { exact, type Html, html } from './html.ts';
 
 export interface FormState {
@@ -298,30 +298,6 @@ function present(at: string): Html {
 
 function optional(field: Field): Html | null {
   return field.required ? null : html` <span class="quiet">(optional)</span>`;
-}
-
-function isLong(field: Field, text: string): boolean {
-  if (field.kind === 'json') return true;
-  return text.includes('\n') || (field.kind === 'text' && (field.long || (field.maxLength ?? 0) > LINE_CHARACTERS_MAX));
-}
-
-function hintOf(field: Field): string {
-  if (field.kind === 'choice') return `One of ${field.choices.length} texts.`;
-  const words = kindWords(field);
-  if (words === 'text') return '';
-  const zone = field.kind === 'text' && (field.format === 'date-time' || field.format === 'time') ? ', in UTC' : '';
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${zone}.`;
-}
-
-function listHint({ item }: ListField): string {
-  return item.kind === 'text' && item.format === null
-    ? 'One item a line.'
-    : `One item a line: ${hintOf(item).toLowerCase()}`;
-}
-
-function countWords({ minItems, maxItems }: ListField, any: string): string {
-  if (maxItems === null) return minItems === 0 ? any : `at least ${minItems}`;
-  return minItems === 0 ? `at most ${maxItems}` : `${minItems} to ${maxItems}`;
 }
 
 function inputKind(field: Field, text: string): Html {

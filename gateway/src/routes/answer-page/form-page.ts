@@ -1,7 +1,9 @@
 // The page with the form, and the page on which its answer is confirmed.
+
+import { answerSentence } from '@methods/form/answer-words';
 import type { Form } from '@methods/form/field';
 import type { JsonObject } from '@methods/method/json';
-import { answerList, answerSentence } from './answer-words.ts';
+import { answerList } from './answer-words.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { plainPage } from './end-pages.ts';
 import { FormControls, type FormState } from './form-controls.ts';

@@ -1,8 +1,10 @@
 // The upper part of a page: the question, its step and method, its values, and its deadline.
+
+import { answerSentence } from '@methods/form/answer-words';
 import type { Form } from '@methods/form/field';
 import { cutText } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { answerSentence, timePart } from './answer-words.ts';
+import { timePart } from './answer-words.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { type Html, html } from './html.ts';
 import { shownValues } from './shown-value.ts';
