@@ -25,6 +25,7 @@ test('unset variables have their defaults', () => {
     connectionsMax: 50_000,
     connectionsPerAddressMax: 6_000,
     packagesDir: null,
+    dashboardDir: null,
     webhooks: { allowPrivate: false, ports: [] },
     logLevel: 'info',
     trustProxy: null,

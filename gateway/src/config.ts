@@ -60,6 +60,8 @@ const Environment = Type.Object({
   CONNECTIONS_PER_ADDRESS_MAX: Type.Integer({ minimum: 0, default: 6_000 }),
   /** Holds the packages of the client libraries, as `npm run packages` builds them. Without it there are none. */
   PACKAGES_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  /** Holds the dashboard, as `npm run dashboard:build` builds it. Without it there is none. */
+  DASHBOARD_DIR: Type.Optional(Type.String({ minLength: 1 })),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
   /** Allows webhooks by plain http and to addresses that are not public: for a single machine only. */
@@ -102,6 +104,7 @@ export interface Config {
   /** 0: no limit. */
   readonly connectionsPerAddressMax: number;
   readonly packagesDir: string | null;
+  readonly dashboardDir: string | null;
   readonly webhooks: WebhookUrlPolicy;
   readonly logLevel: LogLevel;
   readonly trustProxy: string | null;
@@ -126,6 +129,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     connectionsMax: environment.CONNECTIONS_MAX,
     connectionsPerAddressMax: environment.CONNECTIONS_PER_ADDRESS_MAX,
     packagesDir: environment.PACKAGES_DIR ?? null,
+    dashboardDir: environment.DASHBOARD_DIR ?? null,
     webhooks: {
       allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS,
       ports: environment.WEBHOOK_PORTS?.split(',').map(Number) ?? [],

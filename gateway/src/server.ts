@@ -4,6 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
 import type { Secret } from '@methods/config/environment';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { pathInOrganization } from './callers/addressed-organization.ts';
 import { type CallerSources, callerFinder } from './callers/find-caller.ts';
 import { stateKey } from './mcp/asked-user.ts';
 import { addMcpRoutes } from './mcp/mcp-routes.ts';
@@ -29,6 +30,7 @@ import { addQuestionPages } from './routes/answer-page/question-pages.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-methods.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
+import { addDashboard, type DashboardParts } from './routes/dashboard/dashboard-routes.ts';
 import { addDeliveryRoutes, type DeliveryRouteParts } from './routes/deliveries/delivery-routes.ts';
 import { addEndpointRoutes } from './routes/endpoints/endpoint-routes.ts';
 import { addOrganizationEvents, PEOPLE_EVENTS, PROGRAM_EVENTS } from './routes/events/organization-events.ts';
@@ -64,7 +66,8 @@ export interface ServerParts
     Pick<InboxRouteParts, 'questions' | 'members'>,
     Pick<McpParts, 'offeredMethods' | 'listChanges'>,
     WellKnownParts,
-    PackageParts {
+    PackageParts,
+    DashboardParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
   /** Null: a key that only this process knows. */
@@ -118,6 +121,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run silently.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
     schemaController: { compilersFactory: schemas.compilersFactory },
+    rewriteUrl: pathInOrganization,
     clientErrorHandler: replyToClientError,
     frameworkErrors: replyToFrameworkError,
   });
@@ -195,5 +199,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addCallerScope(app, 'upload', callers, (scope) => {
     addUploadContent(scope, parts);
   });
+  addDashboard(app, parts);
   return app;
 }

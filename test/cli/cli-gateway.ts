@@ -56,6 +56,7 @@ export async function commonRegistryGateway(options: CliGatewayOptions): Promise
       connectionsMax: 1_000,
       connectionsPerAddressMax: 0,
       packagesDir: null,
+      dashboardDir: null,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

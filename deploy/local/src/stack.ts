@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OrgId } from '@methods/base/ids';
 import { clientPackages } from './client-packages.ts';
+import { dashboard } from './dashboard.ts';
 import { DataFolder } from './data-folder.ts';
 import { findNatsServer, installNatsServer, startNats } from './embedded/nats-server.ts';
 import { startPostgres } from './embedded/postgres-server.ts';
@@ -97,7 +98,7 @@ export class LocalStack {
     const choice = await gatewayPort(options.port);
     if (choice.instead !== null) say(`Port ${choice.instead} is taken, using ${choice.port}.`);
     const baseUrl = `http://127.0.0.1:${choice.port}`;
-    const building = clientPackages(say);
+    const building = [clientPackages(say), dashboard(say)];
     const signIn = await SignIn.of(folder.partFolder('identity-provider'), baseUrl, say);
     const [postgresUrl, natsUrl] = [await this.postgres(folder), await this.nats(folder)];
     await signIn.takeOrganizationsAlong(postgresUrl);
@@ -148,7 +149,7 @@ export class LocalStack {
         ...signIn.gatewayEnvironment(),
         MCP_STATE_KEY: folder.secrets.mcpStateKey,
         GRPC_PUBLIC_URL: grpcUrl,
-        ...(await building),
+        ...Object.assign({}, ...(await Promise.all(building))),
         METHOD_REGISTRY_URL: registry,
         NOTIFIER_URL: notifier,
         RUN_SCHEDULER_URLS: schedulers.map((node) => node.internal).join(','),

@@ -19,9 +19,15 @@ export type RefusalReason =
   | 'sign_in_answer'
   | 'no_organization'
   | 'foreign_origin'
+  | 'other_organization'
   | 'role';
 
-const FORBIDDEN: ReadonlySet<RefusalReason> = new Set<RefusalReason>(['no_organization', 'foreign_origin', 'role']);
+const FORBIDDEN: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  'no_organization',
+  'foreign_origin',
+  'other_organization',
+  'role',
+]);
 
 function codeOf(reason: RefusalReason): 'unauthorized' | 'forbidden' | 'invalid_request' {
   if (reason.startsWith('sign_in_')) return 'invalid_request';

@@ -10,6 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
 import type { VerifiedToken } from './access-tokens.ts';
+import { inAddressedOrganization } from './addressed-organization.ts';
 import { CallerRefused } from './caller-refused.ts';
 import { hasOwnOrigin, sessionToken } from './people.ts';
 import { countedAddress, type GuardedSurface } from './surface.ts';
@@ -45,6 +46,11 @@ const WORKFLOW_UPLOAD = /^workflowupload +(\S+) *$/i;
 const KEY_LENGTH_MAX = 200;
 
 export function callerFinder(sources: CallerSources): FindCaller {
+  const find = callerByCredential(sources);
+  return (request, surface) => then(find(request, surface), (caller) => inAddressedOrganization(caller, request));
+}
+
+function callerByCredential(sources: CallerSources): FindCaller {
   return (request, surface) => {
     const header = request.headers.authorization;
     // If the header is present it decides, even against a cookie.

@@ -42,9 +42,10 @@ export class SignIn {
   constructor(private readonly options: SignInOptions) {}
 
   /**
-   * Returns the URL to send the person to, and the state to keep until they come back. @throws ServiceError unavailable
+   * Returns the URL to send the person to, and the state to keep until they come back. `another`: the issuer asks who
+   * signs in, even if it knows. @throws ServiceError unavailable
    */
-  async begin(returnTo: string): Promise<{ url: string; underWay: SignInUnderWay }> {
+  async begin(returnTo: string, another = false): Promise<{ url: string; underWay: SignInUnderWay }> {
     const client = await this.client();
     const underWay = {
       state: randomState(),
@@ -59,6 +60,7 @@ export class SignIn {
       nonce: underWay.nonce,
       code_challenge: await calculatePKCECodeChallenge(underWay.codeVerifier),
       code_challenge_method: 'S256',
+      ...(another && { prompt: 'login' }),
     });
     return { url: url.href, underWay };
   }

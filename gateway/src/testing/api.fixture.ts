@@ -79,6 +79,7 @@ async function openApi(
       publicUrl: PUBLIC_URL,
       grpcPublicUrl: null,
       packagesDir: null,
+      dashboardDir: null,
       mcpUrl: MCP,
       mcpStateKey: null,
       issuer: issuerConfig(issuer),

@@ -110,7 +110,15 @@ export async function gatewayFixture({
     sources,
   });
   const fixture = { stopping: false };
-  const settings = { issuer: null, publicUrl: null, mcpUrl: null, grpcPublicUrl: null, packagesDir: null, ...options };
+  const settings = {
+    issuer: null,
+    publicUrl: null,
+    mcpUrl: null,
+    grpcPublicUrl: null,
+    packagesDir: null,
+    dashboardDir: null,
+    ...options,
+  };
   const people = peopleOf({ ...settings, methodRegistryAddress: registry.address }, systemClock);
   const registryCalls = new RegistryCalls(registry.address);
   const uploadTokens = new UploadTokens(registry.address);

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 
 const FOLDERS = ['libs', 'services', 'gateway', 'deploy'];
 const SKIPPED = new Set(['node_modules', 'dist']);
+/** Of browsers, which get it built in another way. */
+const OF_BROWSERS = 'gateway/dashboard/src';
 const CODE = /\.(ts|js|mjs|json)$/;
 const OF_TESTS = /\.(test|fixture)\.ts$/;
 /** The packages that npm installed, by its own record; a folder that npm did not create has none. */
@@ -31,7 +33,7 @@ export function readSources(root) {
 function filesBelow(root, folder) {
   return entriesOf(join(root, folder)).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(root, path);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) || path === OF_BROWSERS ? [] : filesBelow(root, path);
     return CODE.test(path) && !OF_TESTS.test(path) ? [path] : [];
   });
 }

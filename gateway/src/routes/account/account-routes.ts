@@ -53,6 +53,7 @@ function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts)
         user: { id: userId, email: member.email, name: member.name },
         role,
         organization: { id: orgId, name: member.orgName },
+        organizations: [{ id: orgId, name: member.orgName }],
         credential,
       });
     });

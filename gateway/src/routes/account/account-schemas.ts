@@ -78,6 +78,10 @@ export const Whoami = Type.Object(
     user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
     role: Role,
     organization: Type.Object({ id: Type.String(), name: Type.String() }),
+    organizations: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+      description:
+        'All organizations of the session, the latest sign-in first: each has its own address, /o/<id>/api/…. Of a token: the one it names.',
+    }),
     credential: Type.Unsafe<string>({ type: 'string', enum: ['machine_token', 'mcp_token', 'session'] }),
   },
   { description: 'The caller, and the organization it acts in.' },

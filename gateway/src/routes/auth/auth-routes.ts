@@ -97,7 +97,16 @@ function queryOf(url = ''): string {
 }
 
 const LoginQuery = Type.Object(
-  { return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'Path to go to afterwards.' })) },
+  {
+    return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'Path to go to afterwards.' })),
+    another: Type.Optional(
+      Type.Unsafe<'true'>({
+        type: 'string',
+        enum: ['true'],
+        description: 'The issuer asks who signs in, even if it knows: for another organization or person.',
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 
@@ -111,7 +120,10 @@ function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignI
     response: authReplies({ 302: 'To the issuer.' }),
   };
   scope.withTypeProvider<TypeBoxTypeProvider>().get('/auth/login', { schema }, async (request, reply) => {
-    const { url, underWay } = await signIn.begin(ownPath(request.query.return_to ?? '/'));
+    const { url, underWay } = await signIn.begin(
+      ownPath(request.query.return_to ?? '/'),
+      request.query.another === 'true',
+    );
     const token = newOpaqueToken();
     const expiresAtMs = await accounts.beginSignIn(opaqueTokenSha256(token), underWay);
     setSessionCookie(reply, token, publicUrl, expiresAtMs);
