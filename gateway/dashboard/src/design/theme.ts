@@ -1,0 +1,45 @@
+// Mantine in our tokens: its controls use the same colours and sizes as everything else.
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const accent: MantineColorsTuple = [
+  ...(['#efeffc', '#dcdcf8', '#c3c4fb', '#a5a8ff', '#8687ee'] as const),
+  ...(['#6b6be0', '#5b5ad8', '#4b4acf', '#3f3eb4', '#333293'] as const),
+];
+
+export const theme = createTheme({
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  fontFamilyMonospace: 'var(--mono)',
+  colors: { accent },
+  primaryColor: 'accent',
+  primaryShade: { light: 7, dark: 3 },
+  autoContrast: true,
+  defaultRadius: 6,
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  lineHeights: { xs: '16px', sm: '20px', md: '20px', lg: '24px', xl: '28px' },
+  spacing: { xs: '4px', sm: '8px', md: '12px', lg: '16px', xl: '24px' },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs' } },
+    Modal: { defaultProps: { centered: true, radius: 8, overlayProps: { backgroundOpacity: 0.4 } } },
+    Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },
+    Menu: { defaultProps: { shadow: 'md', width: 220, transitionProps: { duration: 80 } } },
+  },
+});
+
+const colours = {
+  '--mantine-color-body': 'var(--back)',
+  '--mantine-color-text': 'var(--text)',
+  '--mantine-color-dimmed': 'var(--quiet)',
+  '--mantine-color-placeholder': 'var(--quiet)',
+  '--mantine-color-anchor': 'var(--accent)',
+  '--mantine-color-default': 'var(--raised)',
+  '--mantine-color-default-hover': 'var(--soft)',
+  '--mantine-color-default-color': 'var(--text)',
+  '--mantine-color-default-border': 'var(--line)',
+  '--mantine-color-error': 'var(--failed)',
+};
+
+export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: colours, dark: colours });

@@ -1,0 +1,24 @@
+// The registry of pages: one line each. A page is a folder with its own route.
+import { bulkRoute } from './bulk/route.ts';
+import { deliveriesRoute } from './deliveries/route.ts';
+import { inboxRoute } from './inbox/route.ts';
+import { methodRoute } from './method/route.ts';
+import { methodsRoute } from './methods/route.ts';
+import { productionRoute } from './production/route.ts';
+import { runRoute } from './run/route.ts';
+import { settingsRoute } from './settings/route.ts';
+import { usageRoute } from './usage/route.ts';
+import { workersRoute } from './workers/route.ts';
+
+export const pages = [
+  productionRoute,
+  inboxRoute,
+  methodsRoute,
+  methodRoute,
+  runRoute,
+  bulkRoute,
+  workersRoute,
+  deliveriesRoute,
+  usageRoute,
+  settingsRoute,
+];

@@ -1,0 +1,11 @@
+// Method: one method with its tabs.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { anySearch } from '../../address/search.ts';
+import { organizationRoute } from '../parents.tsx';
+
+export const methodRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/methods/$method',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('./method-page.tsx'), 'MethodPage'),
+});
