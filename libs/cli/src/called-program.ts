@@ -5,8 +5,7 @@ import { readCommandLine } from './command/command-line.ts';
 import { describe, programTree } from './command/program-tree.ts';
 import { COMMANDS } from './commands.ts';
 import type { Config } from './config.ts';
-import { CommandError, UsageError } from './errors/command-error.ts';
-import { EXIT, type ExitCode } from './errors/exit-code.ts';
+import { CommandError, EXIT, type ExitCode, UsageError } from './errors/command-error.ts';
 import { Output } from './terminal/output.ts';
 
 export interface Surroundings {

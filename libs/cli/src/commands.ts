@@ -50,17 +50,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'login',
     summary: 'Sign in to a server with a browser',
-    load: async () => (await import('./commands/login-command.ts')).loginCommand,
+    load: async () => (await import('./commands/sign-in-commands.ts')).loginCommand,
   },
   {
     name: 'logout',
     summary: 'Sign out: revoke and delete the sign-in',
-    load: async () => (await import('./commands/logout-command.ts')).logoutCommand,
+    load: async () => (await import('./commands/sign-in-commands.ts')).logoutCommand,
   },
   {
     name: 'whoami',
     summary: 'Show who is signed in, in which organization and role',
-    load: async () => (await import('./commands/whoami-command.ts')).whoamiCommand,
+    load: async () => (await import('./commands/sign-in-commands.ts')).whoamiCommand,
   },
   {
     name: 'save',
@@ -71,12 +71,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'publish',
     summary: 'Publish a saved version, which runs use by default',
-    load: async () => (await import('./commands/publish-command.ts')).publishCommand,
+    load: async () => (await import('./commands/method-commands.ts')).publishCommand,
   },
   {
     name: 'rename',
     summary: 'Give a method another display name',
-    load: async () => (await import('./commands/rename-command.ts')).renameCommand,
+    load: async () => (await import('./commands/method-commands.ts')).renameCommand,
   },
   {
     name: 'list',
@@ -91,17 +91,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'source',
     summary: 'Print the exact text of a saved version',
-    load: async () => (await import('./commands/source-command.ts')).sourceCommand,
+    load: async () => (await import('./commands/version-commands.ts')).sourceCommand,
   },
   {
     name: 'versions',
     summary: "List a method's versions, newest first",
-    load: async () => (await import('./commands/versions-command.ts')).versionsCommand,
+    load: async () => (await import('./commands/version-commands.ts')).versionsCommand,
   },
   {
     name: 'diff',
     summary: 'Show what changed between two versions',
-    load: async () => (await import('./commands/diff-command.ts')).diffCommand,
+    load: async () => (await import('./commands/version-commands.ts')).diffCommand,
   },
   {
     name: 'keys',
@@ -117,7 +117,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'offer',
     summary: 'Offer a published method to agents as a tool of its own',
-    load: async () => (await import('./commands/offer-command.ts')).offerCommand,
+    load: async () => (await import('./commands/method-commands.ts')).offerCommand,
   },
   {
     name: 'mcp',

@@ -3,7 +3,7 @@
 import { isatty } from 'node:tty';
 import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
-import { EXIT } from './errors/exit-code.ts';
+import { EXIT } from './errors/command-error.ts';
 
 /** How long a command may take to end in order after the first interrupt. */
 const STOP_MS = 15_000;

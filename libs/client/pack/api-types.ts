@@ -2,7 +2,7 @@
 import { Question } from '@methods/api/question';
 import { Run } from '@methods/api/run';
 import { Sealed } from '@methods/api/value';
-import { typescriptOfSchema } from '@methods/cli/method-types/typescript-of-schema';
+import { typescriptOfSchema } from '@methods/cli/method-types/typescript-types';
 import type { JsonSchema } from '@methods/method/json';
 
 /** The text of `api.d.ts`. */

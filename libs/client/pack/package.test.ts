@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { shapeOf } from '@methods/cli/method-types/method-shape';
-import { typescriptFile } from '@methods/cli/method-types/typescript-file';
+import { typescriptFile } from '@methods/cli/method-types/typescript-types';
 import { compileMethod } from '@methods/method/compile';
 import { build } from 'esbuild';
 

@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import { chooseServer } from '../chosen-server/choose-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { UsageError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
 import { MCP_WORDS } from '../help-words.ts';
 import { readServerFacts } from '../server/server-facts.ts';
@@ -54,7 +53,7 @@ async function configure(app: AgentApp, line: CommandLine, context: CommandConte
   const way: Way = line.flag('bridge') || !file.takesUrl ? bridgeWay(baseUrl) : { kind: 'url', url };
   const { agentLines, writeAgentFile } = await import('./write-agent-file.ts');
   const written = line.flag('write') ? await writeAgentFile(file, name, way) : 'printed';
-  const lines = await agentLines(file, name, way);
+  const lines = agentLines(file, name, way);
   const ownCommand = way.kind === 'url' ? (file.ownCommand?.(name, url) ?? null) : null;
   output.document({ client: app, name, url, file: file.path, written, lines, command: ownCommand });
   if (written === 'printed') {

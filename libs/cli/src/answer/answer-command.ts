@@ -2,8 +2,7 @@
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { CommandError, UsageError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { CommandError, EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { ANSWER_WORDS } from '../help-words.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns } from '../local-run/local-runs.ts';

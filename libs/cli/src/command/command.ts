@@ -1,6 +1,6 @@
 // A command of the program: its words, its help, and its work.
 import type { Config } from '../config.ts';
-import type { ExitCode } from '../errors/exit-code.ts';
+import type { ExitCode } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 import type { CommandLine } from './command-line.ts';
 import type { CommandHelp } from './command-words.ts';

@@ -1,6 +1,6 @@
 // `methods check`: the diagnostics of files, without running anything.
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/command-error.ts';
 import { CHECK_WORDS } from '../help-words.ts';
 import { checkFile } from '../method-file/local-method.ts';
 import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';

@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command/command.ts';
-import { CommandError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CommandError, EXIT } from '../errors/command-error.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const RUN = fileURLToPath(new URL('../../../built-code/start/run.mjs', import.meta.url));

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { editorSchema } from '@methods/method/editor/editor-schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import type { Command } from '../command/command.ts';
-import { CommandError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CommandError, EXIT } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 const FOLDER = '.vscode';

@@ -1,11 +1,11 @@
 // `methods list`: the methods of the organization, newest first.
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/command-error.ts';
 import type { ServerMethod } from '../server/method-calls.ts';
 import { noteMore, PAGE_OPTIONS, readPage } from '../server/page.ts';
 import { table, tableWidth } from '../terminal/table.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 
 export const listCommand: Command = {
   name: 'list',

@@ -3,13 +3,13 @@ import { isJsonList, isJsonObject, type JsonValue, ownField } from '@methods/met
 import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../errors/exit-code.ts';
-import { typescriptOfSchema } from '../method-types/typescript-of-schema.ts';
+import { EXIT } from '../errors/command-error.ts';
+import { typescriptOfSchema } from '../method-types/typescript-types.ts';
 import { getMethod, getSource, type ServerMethod, type ServerSource } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 
 export const showCommand: Command = {
   name: 'show',

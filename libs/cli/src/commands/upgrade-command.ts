@@ -1,8 +1,7 @@
 // `methods upgrade`: shows or writes a workflow/1 file as method/2 text.
 import { upgradeSource } from '@methods/method/upgrade/upgrade-source';
 import type { Command } from '../command/command.ts';
-import { CommandError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CommandError, EXIT } from '../errors/command-error.ts';
 import { UPGRADE_WORDS } from '../help-words.ts';
 import { diagnosticsText, readMethodFile, replaceFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';

@@ -1,10 +1,8 @@
 // `methods completion`: prints the script that lets a shell complete the command line.
 import type { Command } from '../command/command.ts';
 import type { ListedCommand } from '../command/program-tree.ts';
-import { UsageError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
-import { completionWords } from './completion-words.ts';
-import { bashScript, fishScript, zshScript } from './shell-scripts.ts';
+import { EXIT, UsageError } from '../errors/command-error.ts';
+import { bashScript, completionWords, fishScript, zshScript } from './shell-scripts.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 

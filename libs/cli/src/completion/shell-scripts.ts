@@ -1,6 +1,49 @@
-// The scripts that let bash (from version 3.2 on), zsh and fish complete the command line, using only built-in
-// features.
-import type { CompletionOption, CompletionWords } from './completion-words.ts';
+// The words of all commands, and the scripts that let bash (from version 3.2 on), zsh and fish complete them, using only
+// built-in features.
+import type { Command, Option } from 'commander';
+import { describe, type ListedCommand, programTree } from '../command/program-tree.ts';
+
+interface CompletionWords {
+  readonly name: string;
+  readonly summary: string;
+  /** The words that its first operand may be, if these are fixed: `create` of `keys`. */
+  readonly words: readonly string[];
+  readonly options: readonly CompletionOption[];
+}
+
+interface CompletionOption {
+  /** `--name`. */
+  readonly long: string;
+  /** `-n`. */
+  readonly short: string | null;
+  readonly takesValue: boolean;
+  readonly help: string;
+}
+
+/** Loads the words of every command. */
+export async function completionWords(commands: readonly ListedCommand[]): Promise<CompletionWords[]> {
+  const tree = programTree(commands);
+  const described = commands.map(async ({ name, words, load }) => {
+    const command = tree.commands.find((known) => known.name() === name);
+    if (command !== undefined) describe(command, await (words ?? load)());
+  });
+  await Promise.all(described);
+  return tree.commands.map((command) => ({
+    name: command.name(),
+    summary: command.summary(),
+    words: command.registeredArguments[0]?.argChoices ?? [],
+    options: optionsOf(command),
+  }));
+}
+
+/** Includes `--help`, which is not among a command's own options. */
+function optionsOf(command: Command): CompletionOption[] {
+  return command.createHelp().visibleOptions(command).map(completionOption);
+}
+
+function completionOption({ long, short, required, description }: Option): CompletionOption {
+  return { long: long ?? '', short: short ?? null, takesValue: required, help: description };
+}
 
 export function bashScript(commands: readonly CompletionWords[]): string {
   const cases = commands.map(({ name, words, options }) => {

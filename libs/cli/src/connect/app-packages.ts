@@ -1,7 +1,32 @@
-// The commands that install the client libraries from the server itself, with the hashes of what they install.
+// The languages of an app, by the files of its package managers, and the commands that install their client libraries
+// from the server itself, with the hashes of what they install.
+
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ServerApi } from '../server/server-api.ts';
 import { readJson, requestServer } from '../server/server-request.ts';
-import type { AppLanguage } from './app-language.ts';
+
+export type AppLanguage = 'node' | 'python';
+
+const SIGNS: readonly (readonly [file: string, language: AppLanguage])[] = [
+  ['package.json', 'node'],
+  ['pyproject.toml', 'python'],
+  ['requirements.txt', 'python'],
+  ['setup.py', 'python'],
+];
+
+/** Returns all that are found, each once; empty: there is no such file. */
+export async function appLanguages(app: string): Promise<AppLanguage[]> {
+  const found = await Promise.all(
+    SIGNS.map(([file, language]) =>
+      stat(join(app, file)).then(
+        () => [language],
+        () => [],
+      ),
+    ),
+  );
+  return [...new Set(found.flat())];
+}
 
 export interface Install {
   readonly language: AppLanguage;

@@ -1,6 +1,6 @@
 // Generates the program that runs a method from an app, by the client library.
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import type { AppLanguage } from './app-language.ts';
+import type { AppLanguage } from './app-packages.ts';
 
 export interface CodeOptions {
   readonly baseUrl: string;

@@ -9,9 +9,9 @@ import { compileCheck } from '@methods/method/check-value';
 import type { JsonSchema } from '@methods/method/json';
 import { programArguments } from '@methods/test/harness/program-arguments';
 import { readConfig } from '../config.ts';
-import { appLanguages } from './app-language.ts';
+import { appLanguages } from './app-packages.ts';
+import { exampleInputs } from './connected-method.ts';
 import { EnvFile, envValue, withEnvValue } from './env-file.ts';
-import { exampleInputs } from './example-inputs.ts';
 import { ignoreEnvFile } from './git-ignore.ts';
 
 const NAME = 'SERVICE_API_KEY';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { CommandError } from '../errors/command-error.ts';
 import { writeSecretWhole } from '../files/write-whole.ts';
 import { reasonOf } from '../method-file/method-file.ts';
-import { withLine } from './line-ends.ts';
 
 export const ENV_FILE = '.env';
 export const KEY_VARIABLE = 'SERVICE_API_KEY';
@@ -72,4 +71,11 @@ function unquoted(value: string): string {
 function commentOf(value: string): string {
   if (/^[ \t]*['"`]/.test(value)) return '';
   return /[ \t]+#.*$/.exec(value)?.[0] ?? (/^#/.test(value) ? ` ${value}` : '');
+}
+
+/** The text with the line as its last one, each ended as the text ends its lines. latin1, so that every byte is kept. */
+export function withLine(text: string, line: string): string {
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const before = text === '' || text.endsWith('\n') ? text : `${text}${end}`;
+  return `${before}${line}${end}`;
 }

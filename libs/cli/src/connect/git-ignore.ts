@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { CommandError } from '../errors/command-error.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { reasonOf } from '../method-file/method-file.ts';
-import { ENV_FILE } from './env-file.ts';
-import { withLine } from './line-ends.ts';
+import { ENV_FILE, withLine } from './env-file.ts';
 
 const GIT_MS_MAX = 10_000;
 /** Lines that exclude `.env` from any folder above it, used if git itself is unavailable. */

@@ -1,7 +1,7 @@
 // `methods doctor`: checks what a worker or a server needs here, and reports what is missing and how to fix it.
 import { SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/command-error.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { type Finding, runtimeFindings } from './runtime-findings.ts';

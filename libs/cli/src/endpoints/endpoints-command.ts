@@ -4,14 +4,13 @@ import { parseDuration } from '@methods/method/structure/duration';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { UsageError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { ENDPOINT_EVENTS, ENDPOINTS_WORDS } from '../help-words.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page } from '../server/server-api.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { table, tableWidth } from '../terminal/table.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 import {
   endpointPath,
   type OneEndpoint,

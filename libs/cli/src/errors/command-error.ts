@@ -1,5 +1,19 @@
 // How a command ends that cannot do its task: a sentence, perhaps a hint, and an exit code.
-import { EXIT, type ExitCode } from './exit-code.ts';
+
+/** The command's exit codes. */
+export const EXIT = {
+  done: 0,
+  /** Refused or failed. */
+  failed: 1,
+  /** The command line itself is wrong. */
+  usage: 2,
+  warnings: 3,
+  /** A run waits for an answer. */
+  waiting: 4,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';

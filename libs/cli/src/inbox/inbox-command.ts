@@ -9,15 +9,14 @@ import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { CommandError, UsageError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { CommandError, EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { INBOX_WORDS } from '../help-words.ts';
-import { refuseForOthers } from '../question/for-others.ts';
+import { refuseForOthers } from '../question/show-question.ts';
 import { namingValues } from '../runs/server-run.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page, Query, ServerApi } from '../server/server-api.ts';
 import { table, tableWidth } from '../terminal/table.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 import { type InboxItem, promptWords, showWhole, type WholeQuestion } from './inbox-question.ts';
 
 type Action = (line: CommandLine, context: CommandContext, questionId: string, who: string) => Promise<ExitCode>;

@@ -1,12 +1,10 @@
 // A question on a server: its shape, and how it is shown.
-
 import type { Question, Receipt } from '@methods/api/question';
-import { type ForReader, refusalWords } from '../question/for-others.ts';
-import { showForm, showQuestion } from '../question/show-question.ts';
+import { type ForReader, refusalWords, showForm, showQuestion } from '../question/show-question.ts';
 import { partyWords, showAnswers, showVotes } from '../runs/show-answers.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 
 export interface InboxItem extends ForReader {
   readonly run_id: string;

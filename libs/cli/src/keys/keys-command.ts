@@ -2,12 +2,11 @@
 import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { UsageError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import type { Page } from '../server/server-api.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { table, tableWidth } from '../terminal/table.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 import { makeKey, newWebhookSecret, revokeKey, type ServerKey } from './key-calls.ts';
 
 const ACTIONS = { create, list, revoke, 'webhook-secret': renew } as const;

@@ -7,16 +7,15 @@ import { isFileName, namedMethod } from '../chosen-server/named-method.ts';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { CommandError, UsageError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CommandError, EXIT, UsageError } from '../errors/command-error.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { TYPES_WORDS } from '../help-words.ts';
 import { compileToRun } from '../method-file/local-method.ts';
 import { readMethodFile, reasonOf } from '../method-file/method-file.ts';
 import { getMethod, getSource, versionNamed } from '../server/method-calls.ts';
 import { type MethodShape, shapeOf } from './method-shape.ts';
-import { pythonFile } from './python-file.ts';
-import { typescriptFile } from './typescript-file.ts';
+import { pythonFile } from './python-types.ts';
+import { typescriptFile } from './typescript-types.ts';
 
 interface TypedMethod {
   readonly shape: MethodShape;

@@ -9,9 +9,8 @@ import { compileMethod } from '@methods/method/compile';
 import type { JsonSchema } from '@methods/method/json';
 import { CliFolder } from '../cli.fixture.ts';
 import { shapeOf } from './method-shape.ts';
-import { pythonFile } from './python-file.ts';
-import { typescriptFile } from './typescript-file.ts';
-import { typescriptOfSchema } from './typescript-of-schema.ts';
+import { pythonFile } from './python-types.ts';
+import { typescriptFile, typescriptOfSchema } from './typescript-types.ts';
 
 const TSC = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url));
 const run = promisify(execFile);

@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CommandError, EXIT, UsageError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { askLine } from '../terminal/prompt.ts';
 

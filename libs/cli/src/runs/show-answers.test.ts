@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Party, Question, Receipt } from '@methods/api/question';
 import type { Output } from '../terminal/output.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 import { showAnswers, showVotes } from './show-answers.ts';
 
 const AT = '2026-11-23T13:31:00.000Z';

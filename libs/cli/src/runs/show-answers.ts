@@ -4,7 +4,7 @@ import type { Party, Question, Vote } from '@methods/api/question';
 import type { Run } from '@methods/api/run';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { timeOf } from '../terminal/time-of.ts';
+import { timeOf } from '../terminal/words.ts';
 
 const CHANNELS: Readonly<Record<string, string>> = {
   api: 'over the API',

@@ -1,15 +1,20 @@
-// Shows the outcome of a run on a server, and returns its exit code. `start`, `runs` and `answer` share it.
-
+// Follows a run on a server, shows its outcome and returns its exit code. `start`, `runs` and `answer` share it.
 import type { Run } from '@methods/api/run';
+import { Backoff } from '@methods/base/backoff';
 import type { CommandContext } from '../command/command.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
 import { showForm, showQuestion } from '../question/show-question.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { followRun } from './follow-run.ts';
+import { getRun, isFinished, runPath } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showVotes } from './show-answers.ts';
+
+const POLL_MS = 500;
+/** Events may be lost unnoticed if something between here and the server holds them back. */
+const STREAMED_POLL_MS = 15_000;
+const AWAY = ['unreachable', 'unavailable', 'rate_limited', 'internal'];
 
 /** Shows the run until it has finished or waits for an answer. An interrupt does not end the run itself. */
 export async function watchToRest(api: ServerApi, runId: string, context: CommandContext): Promise<ExitCode> {
@@ -61,4 +66,105 @@ export function showRunEnd(run: Run, output: Output): ExitCode {
       output.result(`${run.run_id} is ${statusWords(run)}`);
       return EXIT.done;
   }
+}
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** The server is unavailable, and available again. */
+  readonly onAway: (away: boolean) => void;
+}
+
+/**
+ * The run as it is, and at each change until it ends. The server's events report that something changed; a server
+ * without them, or an unavailable one, is polled. The last one is finished, unless the reader stops before.
+ * @throws CommandError, but not for an unavailable server.
+ */
+async function* followRun(api: ServerApi, runId: string, options: FollowOptions): AsyncGenerator<Run> {
+  let run = await getRun(api, runId);
+  yield run;
+  if (isFinished(run)) return;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, options.signal]);
+  const changes = new RunChanges(api, runId, signal);
+  const away = new Backoff({ firstMs: 200, maxMs: 5_000 });
+  let isAway = false;
+  try {
+    while (!isFinished(run)) {
+      await (isAway ? pause(away.nextMs(), signal) : changes.next());
+      if (signal.aborted) return;
+      const found = await getRun(api, runId).catch((error: unknown) => {
+        if (error instanceof CommandError && AWAY.includes(error.code)) return null;
+        throw error;
+      });
+      if ((found === null) !== isAway) options.onAway(found === null);
+      isAway = found === null;
+      if (found === null) continue;
+      away.reset();
+      run = found;
+      yield run;
+    }
+  } finally {
+    end.abort();
+  }
+}
+
+class RunChanges {
+  private streaming = false;
+  private changed = true;
+  private wake: () => void = () => {};
+
+  constructor(
+    private readonly api: ServerApi,
+    private readonly runId: string,
+    private readonly signal: AbortSignal,
+  ) {
+    void this.listen();
+  }
+
+  /** Resolves at a change, or when it is time to poll. Many changes at once count as one. */
+  async next(): Promise<void> {
+    if (!this.changed) {
+      const woken = new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      await Promise.race([woken, pause(this.streaming ? STREAMED_POLL_MS : POLL_MS, this.signal)]);
+    }
+    this.changed = false;
+  }
+
+  private async listen(): Promise<void> {
+    const backoff = new Backoff({ firstMs: 500, maxMs: 15_000 });
+    while (!this.signal.aborted) {
+      try {
+        for await (const _event of this.api.stream(`${runPath(this.runId)}/events`, this.signal)) {
+          this.streaming = true;
+          backoff.reset();
+          this.notify();
+        }
+      } catch {
+        // Without events the run is read, which also shows whether the server is unavailable.
+      }
+      this.streaming = false;
+      this.notify();
+      await pause(backoff.nextMs(), this.signal);
+    }
+  }
+
+  private notify(): void {
+    this.changed = true;
+    this.wake();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
 }

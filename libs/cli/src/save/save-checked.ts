@@ -1,5 +1,4 @@
 // Saves a file as commands do: checks it here first, and shows conflicts and findings.
-
 import type { Diagnostic } from '@methods/method/diagnostic';
 import type { CommandContext } from '../command/command.ts';
 import type { Config } from '../config.ts';
@@ -12,8 +11,7 @@ import { ServerRefusal } from '../server/server-refusal.ts';
 import { showDifference, unifiedDifference } from '../terminal/difference.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { timeOf } from '../terminal/time-of.ts';
-import { countOf } from '../terminal/words.ts';
+import { countOf, timeOf } from '../terminal/words.ts';
 import { SaveConflict, type SavedFile, type SaveOptions, saveFile } from './save-file.ts';
 
 /** @throws CommandError */

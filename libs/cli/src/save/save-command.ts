@@ -2,7 +2,7 @@
 
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/command-error.ts';
 import { SAVE_WORDS } from '../help-words.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
 import { saveChecked } from './save-checked.ts';

@@ -1,8 +1,7 @@
 // `methods start --from FILE`: a run for each line of inputs, started a thousand at a time.
 import type { JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../errors/command-error.ts';
-import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
 import { RUNS } from '../runs/server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';

@@ -8,13 +8,17 @@ import type { PreparedEnvironment } from '@methods/executor/prepared-environment
 import { RunFolder } from '@methods/executor/run-folder';
 import type { CheckRecord, RunOutcome, StepEnd } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
+import type { Substitute, SubstitutedAction, Substitution } from '@methods/executor/substitute';
 import { compileCheck } from '@methods/method/check-value';
-import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
-import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { CompiledMethod, MethodTest, StepKind } from '@methods/method/compiled-method';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { fileFields } from '@methods/method/typed-fields';
 import { withFileReferences } from '@methods/method/types/file-schema';
 import { inputFile, withFiles } from '../local-run/input-files.ts';
-import { StandIns } from './stand-ins.ts';
+import { matchPath } from './step-pattern.ts';
+
+/** They act on the world, or wait for it: without a mock they are not run. */
+const MUST_BE_MOCKED: readonly StepKind[] = ['http', 'call', 'wait'];
 
 /** The outcome of a run under test. */
 export interface TestedRun {
@@ -100,4 +104,41 @@ function secretsOf(method: CompiledMethod, test: MethodTest): Map<string, string
 
 export function failedChecks(records: readonly StepEnd[]): CheckRecord[] {
   return records.flatMap((record) => record.checks).filter((check) => check.status !== 'passed');
+}
+
+/** The replacements of the world in a test: mocks and answers, by step. Code really runs. */
+class StandIns {
+  /** Values that a test must give and does not. */
+  readonly missing: string[] = [];
+  readonly substitute: Substitute = (action) => this.standInFor(action);
+
+  constructor(private readonly test: Pick<MethodTest, 'mock' | 'answers'>) {}
+
+  private standInFor(action: SubstitutedAction): Substitution | null {
+    const { step, path } = action;
+    const given = valueFor(step.kind === 'ask' ? this.test.answers : this.test.mock, path);
+    if (given !== undefined) return substitutionOf(given);
+    if (!MUST_BE_MOCKED.includes(step.kind)) return null;
+    const example = step.kind === 'wait' ? '{}' : '{ … }';
+    this.missing.push(`the ${step.kind} step ${path} is not mocked: add  mock: { ${step.name}: ${example} }`);
+    return { error: { kind: 'internal', message: 'The step is not mocked' } };
+  }
+}
+
+function valueFor(values: ReadonlyMap<string, JsonValue>, path: string): JsonValue | undefined {
+  let best: { readonly exact: number; readonly value: JsonValue | undefined } | null = null;
+  for (const [pattern, value] of values) {
+    const match = matchPath(pattern, path);
+    if (match === null || (best !== null && best.exact >= match.exact)) continue;
+    best = { exact: match.exact, value: isJsonList(value) && match.open !== null ? value[match.open] : value };
+  }
+  // Null means a skipped round; one that is not skipped has no mock.
+  return best?.value ?? undefined;
+}
+
+function substitutionOf(value: JsonValue): Substitution {
+  const error = isJsonObject(value) ? value.$error : undefined;
+  if (!isJsonObject(error)) return { out: value };
+  // The compiler has checked its shape.
+  return { error } as unknown as Substitution;
 }

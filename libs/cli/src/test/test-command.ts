@@ -1,12 +1,11 @@
 // `methods test`: runs the tests in method files.
-
 import { tmpdir } from 'node:os';
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '@methods/executor/prepared-environment';
-import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
+import type { StepEnd } from '@methods/executor/run-outcome';
+import type { CompiledCheck, CompiledMethod, CompiledStep, MethodTest } from '@methods/method/compiled-method';
 import { hintNearest } from '@methods/method/source/did-you-mean';
 import type { Command, CommandContext } from '../command/command.ts';
-import { UsageError } from '../errors/command-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT, UsageError } from '../errors/command-error.ts';
 import { TEST_WORDS } from '../help-words.ts';
 import { type ExecutorParts, startExecutorParts } from '../local-run/executor-parts.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
@@ -14,9 +13,9 @@ import { compileToRun } from '../method-file/local-method.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { countOf } from '../terminal/words.ts';
-import { Coverage, type NeverReached } from './coverage.ts';
 import { unmetExpectations } from './expectations.ts';
 import { runTest } from './run-test.ts';
+import { withoutRounds } from './step-pattern.ts';
 
 interface TestVerdict {
   readonly file: string;
@@ -122,4 +121,46 @@ function showCoverage({ file, steps, checks }: NeverReached & { file: string }, 
   output.result(`${file}: never reached`);
   for (const step of steps) output.result(`  step ${step}`);
   for (const check of checks) output.result(`  check ${check.step}: ${check.name}`);
+}
+
+interface NeverReached {
+  /** Paths as in the source. */
+  readonly steps: readonly string[];
+  readonly checks: readonly { readonly step: string; readonly name: string }[];
+}
+
+/** Steps and checks of a method that none of its tests reached. */
+class Coverage {
+  private readonly acted = new Set<string>();
+  private readonly judged = new Set<string>();
+
+  add(records: readonly StepEnd[]): void {
+    for (const { path, status, checks } of records) {
+      const place = withoutRounds(path);
+      if (status !== 'skipped') this.acted.add(place);
+      for (const check of checks) this.judged.add(`${place}\n${check.name}`);
+    }
+  }
+
+  neverReached(method: CompiledMethod): NeverReached {
+    const steps: string[] = [];
+    const checks: { step: string; name: string }[] = [];
+    const judge = (step: string, list: readonly CompiledCheck[]) => {
+      for (const { name } of list) if (!this.judged.has(`${step}\n${name}`)) checks.push({ step, name });
+    };
+    const walk = (list: readonly CompiledStep[], above: string) => {
+      for (const step of list) {
+        const path = above + step.name;
+        if (!this.acted.has(path)) steps.push(path);
+        judge(path, [...step.require, ...(step.kind === 'check' ? step.checks : []), ...step.ensure]);
+        if (step.kind === 'steps' || step.kind === 'parallel') walk(step.steps, `${path}/`);
+      }
+    };
+    judge('@require', method.require);
+    walk(method.steps, '');
+    judge('@ensure', method.ensure);
+    walk(method.onFailure, 'on_failure/');
+    walk(method.finally, 'finally/');
+    return { steps, checks };
+  }
 }
