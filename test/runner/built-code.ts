@@ -3,8 +3,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '@methods/base/running-process';
-import { buildCode } from '@methods/built-code/build-code';
-import { builtName, referencedCode } from '@methods/built-code/code-references';
+import { buildCode, builtName, referencedCode } from '@methods/built-code/build-code';
 import type { Plugin } from 'esbuild';
 import { inSuite } from './shared-processes.ts';
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { OrgId } from '@methods/base/ids';
 import { sqlState } from '@methods/postgres/database-fault';
-import { readerRole } from '@methods/postgres/reader-role';
+import { readerRole } from '@methods/postgres/organization-reader';
 import type { Sql, TransactionSql } from '@methods/postgres/sql';
 import { type ForeignKey, readDetours, readTables, type Table } from './catalog.ts';
 import { fillTables, ORG_A, ORG_B, type Row, rowOf, SETS_A, SETS_B } from './organization-rows.ts';

@@ -5,9 +5,8 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { migrate } from '@methods/postgres/migrate';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { ensureReaderRole, OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { ensureReaderRole, readerRole } from '@methods/postgres/reader-role';
 import { testPostgres } from '../harness/postgres.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 

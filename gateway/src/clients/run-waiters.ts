@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { isFinished } from '../views/run-view.ts';
 import type { SchedulerNode } from './scheduler-node.ts';

@@ -1,13 +1,11 @@
 // Sends calls to a run-scheduler node that can answer: picks the node, repeats a call on another node when one dies or
 // freezes, and gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the
 // gateway's own, makes the second one find the run of the first.
-
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { fromErrorDetail } from '@methods/errors/error-detail';
-import { overShare } from '@methods/errors/over-share';
-import { ServiceError } from '@methods/errors/service-error';
+import { overShare, ServiceError } from '@methods/errors/service-error';
 import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { CallReply, SchedulerCall } from './scheduler-call.ts';
 import type { CallItem, SchedulerNode } from './scheduler-node.ts';

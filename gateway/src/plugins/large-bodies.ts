@@ -1,12 +1,10 @@
 // Bounds large bodies, so that one organization does not delay others: limits their bytes for each organization, and
 // parses them as long work, in which organizations take turns. The limit for sources is lower, since the method
 // registry would refuse more of them only after they were read.
-
 import type { Socket } from 'node:net';
 import { type Caller, callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
-import type { ServiceError } from '@methods/errors/service-error';
+import { overShare, type ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type LongWork, undivided } from '../turns/long-work.ts';
 import { callerOf } from './caller.ts';

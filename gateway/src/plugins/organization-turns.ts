@@ -2,7 +2,7 @@
 // Otherwise requests that arrive together would all begin together, and a client that sends four hundred at once would
 // block the loop for as long as they take.
 import type { Clock, Timer } from '@methods/base/clock';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 import type { FastifyInstance } from 'fastify';
 import { RecentOrganizations } from '../turns/long-work.ts';

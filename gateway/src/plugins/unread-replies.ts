@@ -3,7 +3,7 @@
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares, type SharesOptions, type Taken } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callerOf } from './caller.ts';
 

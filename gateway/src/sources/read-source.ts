@@ -1,13 +1,11 @@
 // Reads the facts of a saved source that the gateway needs. Pure, and as expensive as its author makes it: long sources
 // are read in a thread.
 import { assert } from '@methods/base/assert';
-import { goesOnAfterFailure } from '@methods/method/after-failure';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { specialFeatures } from '@methods/method/features';
 import type { JsonSchema } from '@methods/method/json';
-import { namesAnswerers } from '@methods/method/names-answerers';
-import { onlyComputes } from '@methods/method/only-computes';
+import { goesOnAfterFailure, namesAnswerers, onlyComputes } from '@methods/method/method-facts';
 import { sourceInterface } from '../views/source-interface.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 

@@ -1,7 +1,7 @@
 // Runs work on callers' data that takes more than a moment of the event loop in slices. Organizations take turns, and
 // after each slice the loop is left to others for several times as long.
 import type { Clock } from '@methods/base/clock';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 
 const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };

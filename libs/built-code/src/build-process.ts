@@ -4,8 +4,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { BuildFailure } from 'esbuild';
-import { buildCode } from './build-code.ts';
-import { builtName, referencedCode } from './code-references.ts';
+import { buildCode, builtName, referencedCode } from './build-code.ts';
 
 const FAULTY_SOURCES = 2;
 

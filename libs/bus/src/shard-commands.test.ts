@@ -7,10 +7,9 @@ import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
 import { connect, type NatsConnection } from 'nats';
 import { Bus } from './connection.ts';
-import { consumerNames } from './consumer-names.ts';
 import { LostConnections } from './lost-connections.fixture.ts';
 import type { CommandMailbox } from './shard-commands.ts';
-import { RUN_COMMANDS } from './streams.ts';
+import { consumerNames, RUN_COMMANDS } from './streams.ts';
 import { commandDelivery, runCommand } from './subjects.ts';
 
 const bytes = (value: string) => new TextEncoder().encode(value);

@@ -4,10 +4,9 @@
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { BusError, briefError, jetStreamErrorCode } from './bus-error.ts';
-import { consumerNames } from './consumer-names.ts';
 import { type BusMessage, type Subscription, subscribe } from './core-subscription.ts';
 import type { Link } from './link.ts';
-import { RUN_COMMANDS } from './streams.ts';
+import { consumerNames, RUN_COMMANDS } from './streams.ts';
 import { runCommand, shardOfCommand } from './subjects.ts';
 
 export interface CommandInfo {

@@ -19,6 +19,7 @@ export const NODES_BUCKET = 'nodes';
 const NODE_BEAT_TTL_MS = 5000;
 
 const DAY_MS = 86_400_000;
+const NAMES_PAGES_MAX = 64;
 
 type Declaration = Pick<StreamConfig, 'name' | 'subjects' | 'retention' | 'storage' | 'max_age' | 'max_bytes'>;
 
@@ -98,4 +99,27 @@ async function ensureNodesBucket(
     if (jetStreamErrorCode(error) !== ALREADY_THERE_OTHERWISE) throw error;
     await manager.streams.info(`KV_${NODES_BUCKET}`);
   }
+}
+
+interface NamesPage {
+  readonly total?: number;
+  readonly consumers?: readonly string[] | null;
+  readonly error?: { readonly code: number; readonly err_code: number; readonly description: string };
+}
+
+/**
+ * Lists a stream's consumers: one short answer for all shards, while the library's own listing sends whole consumer
+ * descriptions. Throws when the stream does not exist or JetStream does not answer.
+ */
+export async function consumerNames(connection: NatsConnection, stream: string): Promise<string[]> {
+  const names: string[] = [];
+  for (let page = 0; page < NAMES_PAGES_MAX; page++) {
+    const request = new TextEncoder().encode(JSON.stringify({ offset: names.length }));
+    const answer = await connection.request(`$JS.API.CONSUMER.NAMES.${stream}`, request, { timeout: 5000 });
+    const { consumers, total = 0, error } = answer.json<NamesPage>();
+    if (error) throw Object.assign(new Error(error.description), { api_error: error });
+    names.push(...(consumers ?? []));
+    if (!consumers?.length || names.length >= total) break;
+  }
+  return names;
 }

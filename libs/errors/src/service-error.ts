@@ -2,6 +2,8 @@
 // code.
 import { catalog, type ErrorCode } from './catalog.ts';
 
+const RETRY_MS = 5_000;
+
 /** One of several things wrong with a value or a source. Lines and columns are 1-based and absent outside sources. */
 export interface Finding {
   /** JSON Pointer into the refused value; empty for the whole. */
@@ -48,4 +50,21 @@ export class ServiceError extends Error {
 /** Returns the error itself if it is ours; any other becomes `internal` with the original as its cause. */
 export function asServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal', undefined, { cause: error });
+}
+
+/**
+ * For a caller whose organization or key has used up its share of a bounded resource (`Shares` of @methods/base).
+ * `what`: the things in the plural, as in "event streams". The share is named in the facts `share` and `limit`.
+ */
+export function overShare(
+  what: string,
+  { share, max }: { readonly share: 'key' | 'organization' | 'all'; readonly max: number },
+  retryAfterMs = RETRY_MS,
+): ServiceError {
+  if (share === 'all') return new ServiceError('unavailable', `Too many ${what} are open.`, { retryAfterMs });
+  const whose = share === 'key' ? 'One key or person' : 'One organization';
+  return new ServiceError('rate_limited', `${whose} may have at most ${max} ${what} open at a time now.`, {
+    facts: { share, limit: String(max) },
+    retryAfterMs,
+  });
 }

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AssertionFailed } from '@methods/base/assert';
-import { errorRecord, redacted } from './redaction.ts';
+import { errorRecord, redacted } from './logger.ts';
 
 describe('redaction', () => {
   test('removes the value of fields with a secret name', () => {

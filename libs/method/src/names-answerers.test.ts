@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMethod } from './compile.ts';
-import { namesAnswerers } from './names-answerers.ts';
+import { namesAnswerers } from './method-facts.ts';
 
 function names(rule: string, nested = false): boolean {
   const ask = `{ name: approve, ask: { question: Pay?${rule && `, ${rule}`} }, limits: { timeout: 3d }, out: { ok: boolean } }`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compileMethod } from './compile.ts';
-import { onlyComputes } from './only-computes.ts';
+import { onlyComputes } from './method-facts.ts';
 
 function computes(steps: string, more = ''): boolean {
   const { method, diagnostics } = compileMethod(`format: method/2\nname: one\n${more}steps:\n${steps}`);

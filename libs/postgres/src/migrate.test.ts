@@ -8,9 +8,8 @@ import { testPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { sqlState } from './database-fault.ts';
 import { MigrationError, migrate } from './migrate.ts';
-import { OrganizationReader } from './organization-reader.ts';
+import { OrganizationReader, readerRole } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
-import { readerRole } from './reader-role.ts';
 
 describe('migrate', () => {
   let url: string;

@@ -3,10 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import type { OrgId } from '@methods/base/ids';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { sqlState } from './database-fault.ts';
-import { wallOffOrganizations } from './migration-files.ts';
-import { OrganizationReader } from './organization-reader.ts';
+import { wallOffOrganizations } from './migrate.ts';
+import { ensureReaderRole, OrganizationReader, readerRole } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
-import { ensureReaderRole, readerRole } from './reader-role.ts';
 
 const SCHEMA = 'walled';
 const ROLE = readerRole(SCHEMA);

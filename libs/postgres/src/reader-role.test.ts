@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { testPostgres } from '@methods/test/harness/postgres';
+import { ensureReaderRole } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
-import { ensureReaderRole } from './reader-role.ts';
 
 describe('the reader role', () => {
   const pools: Sql[] = [];

@@ -5,8 +5,7 @@
 import type { Socket } from 'node:net';
 import { sqlState } from './database-fault.ts';
 import { abandon, abandonable, DatabaseDeadlineError } from './deadline.ts';
-import { gatedQuery, type LibraryQuery, type QueryWay, type Send } from './gated-query.ts';
-import type { QueryGate } from './query-gate.ts';
+import { gatedQuery, type LibraryQuery, type QueryGate, type QueryWay, type Send } from './query-gate.ts';
 import type { Sql } from './sql.ts';
 import { type Begin, safeBegin } from './transaction.ts';
 

@@ -3,8 +3,7 @@
 // connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
 import type postgres from 'postgres';
 import { abandonable } from './deadline.ts';
-import type { Session } from './server-messages.ts';
-import { breakOffSession } from './watched-socket.ts';
+import { breakOffSession, type Session } from './watched-socket.ts';
 
 /** A query on a transaction whose connection is lost, or that has ended. It was not sent. */
 class TransactionOverError extends Error {

@@ -3,7 +3,10 @@
 // queries of that connection and opens a new one when it next needs it.
 import { Socket } from 'node:net';
 import type { PoolLease } from './renewing-pool.ts';
-import { Greeting, type Session } from './server-messages.ts';
+
+const BYTES_MAX = 16 * 1024;
+const BACKEND_KEY_DATA = 0x4b;
+const ERROR_RESPONSE = 0x45;
 
 export interface SocketTarget {
   readonly host: readonly string[];
@@ -140,4 +143,37 @@ function requestCancel(connect: (socket: Socket) => void, { pid, secret }: Sessi
   // The server closes the connection without a reply.
   socket.end(message);
   socket.resume();
+}
+
+export interface Session {
+  readonly pid: number;
+  readonly secret: number;
+}
+
+/**
+ * Reads a server's first messages on a connection: its session, or that there will be none (protocol 3.0: each message
+ * is a type, a length, and its content).
+ */
+class Greeting {
+  private bytes: Buffer | null = Buffer.alloc(0);
+  /** Null: not yet known, or never. */
+  session: Session | null = null;
+  /** The server wants no session: it is starting, stopping or full, or it refuses the caller. */
+  refused = false;
+
+  hear(chunk: Buffer): void {
+    if (this.bytes === null) return;
+    this.bytes = Buffer.concat([this.bytes, chunk]);
+    this.read(this.bytes);
+    if (this.session !== null || this.refused || this.bytes.length > BYTES_MAX) this.bytes = null;
+  }
+
+  private read(bytes: Buffer): void {
+    for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
+      if (bytes[at] === ERROR_RESPONSE) this.refused = true;
+      if (bytes[at] !== BACKEND_KEY_DATA || at + 13 > bytes.length) continue;
+      this.session = { pid: bytes.readUInt32BE(at + 5), secret: bytes.readUInt32BE(at + 9) };
+      return;
+    }
+  }
 }

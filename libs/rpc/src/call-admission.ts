@@ -13,7 +13,7 @@ import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { SlowLane } from '@methods/base/slow-lane';
 import { toGrpcError } from '@methods/errors/grpc-status';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 
 /** The caller's organization and key. */
 interface CallOwner {

@@ -10,7 +10,12 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
-import { type ClientReadableStream, Client as GrpcClient, type ServiceError as GrpcServiceError } from '@grpc/grpc-js';
+import {
+  type ClientReadableStream,
+  Client as GrpcClient,
+  type ServiceError as GrpcServiceError,
+  status,
+} from '@grpc/grpc-js';
 import { fromGrpcError } from '@methods/errors/grpc-status';
 import { ServiceError } from '@methods/errors/service-error';
 import type { CallContext } from './call-handler.ts';
@@ -173,4 +178,9 @@ export function nextHopTimeoutMs(deadlineMs: number, wantedMs: number, nowMs: nu
   const leftMs = deadlineMs - nowMs;
   if (leftMs === Number.POSITIVE_INFINITY) return wantedMs;
   return Math.min(wantedMs, leftMs - Math.max(SHAVE_MS_MIN, leftMs * SHAVE_SHARE));
+}
+
+/** Reports whether a call failed because its service does not know it: a process of the previous release. */
+export function isUnknownCall({ cause }: ServiceError): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === status.UNIMPLEMENTED;
 }

@@ -4,8 +4,7 @@
 import { assert } from '@methods/base/assert';
 import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
-import { overShare } from '@methods/errors/over-share';
-import { ServiceError } from '@methods/errors/service-error';
+import { overShare, ServiceError } from '@methods/errors/service-error';
 import { FairQueue, type Shares } from './fair-queue.ts';
 import { JobFailed, type JobLimits, JobThread } from './job-thread.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress } from './check-webhook-url.ts';
 
 // First and last address of every block that IANA lists as special, and of the clouds' own servers.
 const special: readonly (readonly [string, string])[] = [

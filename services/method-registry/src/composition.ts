@@ -2,8 +2,7 @@
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { readerRole } from '@methods/postgres/reader-role';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';

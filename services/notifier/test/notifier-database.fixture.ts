@@ -1,10 +1,8 @@
 // A fresh database with the notifier's schema, and deliveries to store in it.
-
 import { newId, newRunId, randomToken } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
-import { readerRole } from '@methods/postgres/reader-role';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
 import type { ClaimRequest } from '../src/store/claim-statement.ts';

@@ -2,8 +2,7 @@
 import { parse as parseForm } from 'node:querystring';
 import type { Clock } from '@methods/base/clock';
 import { errorBody } from '@methods/errors/error-body';
-import { overShare } from '@methods/errors/over-share';
-import type { ServiceError } from '@methods/errors/service-error';
+import { overShare, type ServiceError } from '@methods/errors/service-error';
 import { CONTROLS_MAX } from '@methods/form/posted-controls';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';

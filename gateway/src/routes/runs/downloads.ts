@@ -3,7 +3,7 @@ import { callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 

@@ -2,8 +2,8 @@
 
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
 import { utf8Bytes } from '../utf8-bytes.ts';
-import { canonicalText } from './canonical-text.ts';
 import { combiningRules } from './combining-rules.ts';
+import { canonicalText } from './distinct-values.ts';
 import type { Meter } from './effort.ts';
 import { listRules, unevaluatedItemsRule } from './list-rules.ts';
 import { objectRules, unevaluatedFieldsRule } from './object-rules.ts';

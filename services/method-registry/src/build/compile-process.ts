@@ -3,8 +3,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { compileRecording } from '@methods/method/recording/compile-recording';
-import { isSourceTooLarge } from '../method/method-source.ts';
-import { judgeSource } from '../method/source-verdict.ts';
+import { isSourceTooLarge, judgeSource } from '../method/method-source.ts';
 import type { CompileHead, CompileReply } from './recording-compiler.ts';
 
 const LINE_FEED = 10;

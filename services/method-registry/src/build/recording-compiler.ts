@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { InjectionToken } from 'tsyringe';
-import type { SourceVerdict } from '../method/source-verdict.ts';
+import type { SourceVerdict } from '../method/method-source.ts';
 
 const HEAP_MIB_MAX = 1_024;
 const TIME_MAX_MS = 50_000;

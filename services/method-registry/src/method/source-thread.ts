@@ -1,7 +1,7 @@
 // The body of the threads that check what callers send, however expensive it is: sources and inspections.
 import { serveJobs } from '@methods/threads/thread-body';
 import { type ReadInspection, readInspectionJson } from '../local-run/local-run.ts';
-import { type Callees, judgeSource, type SourceVerdict } from './source-verdict.ts';
+import { type Callees, judgeSource, type SourceVerdict } from './method-source.ts';
 
 export type SourceJob =
   | { readonly kind: 'source'; readonly bytes: Uint8Array; readonly callees: Callees }

@@ -6,8 +6,8 @@ import { type Finding, ServiceError } from '@methods/errors/service-error';
 import { JobFailed, type JobLimits } from '@methods/threads/job-thread';
 import { ThreadPool } from '@methods/threads/thread-pool';
 import { checkInspectionSize, type Inspection, inspection, type ReadInspection } from '../local-run/local-run.ts';
+import type { Callees, SourceVerdict } from './method-source.ts';
 import type { SourceJob, SourceReply } from './source-thread.ts';
-import type { Callees, SourceVerdict } from './source-verdict.ts';
 
 /** The caller for whom a text is checked; one that has disconnected gives up its place in the queue. */
 export interface ForCaller {

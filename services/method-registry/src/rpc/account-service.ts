@@ -9,9 +9,9 @@ import { inject, injectable } from 'tsyringe';
 import { settingsChange } from '../account/organization.ts';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { SettingsStore } from '../store/organization-store.ts';
-import { settingsMessage } from './account-message.ts';
 import { AuditLog } from './audit-log.ts';
 import { ListRecipients, Members } from './members.ts';
+import { settingsMessage } from './registry-message.ts';
 import { doerOf, orgIdOf } from './request-fields.ts';
 import { Sessions, SignIns } from './sessions.ts';
 

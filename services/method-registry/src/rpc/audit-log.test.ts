@@ -1,8 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { readerRole } from '@methods/postgres/reader-role';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   asDoer,

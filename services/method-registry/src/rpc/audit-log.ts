@@ -11,7 +11,7 @@ import { type ReportedAct, TARGET_KINDS, type TargetKind } from '../audit/audit-
 import { pageRequest } from '../page/page.ts';
 import { AuditStore } from '../store/audit-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
-import { auditMessage } from './account-message.ts';
+import { auditMessage } from './registry-message.ts';
 import { doerOf, orgIdOf } from './request-fields.ts';
 
 const ENTRIES_MAX = 256;

@@ -7,9 +7,16 @@ import type { CallTarget } from '@methods/method/compiled-method';
 import { tooFewPeople } from '@methods/method/needed-people';
 import { LRUCache } from 'lru-cache';
 import { inject, injectable } from 'tsyringe';
-import { checkSourceSize, type MethodSource, methodSource } from '../method/method-source.ts';
+import {
+  type CalleeVerdict,
+  checkSourceSize,
+  type MethodSource,
+  methodSource,
+  type SourceFacts,
+  type SourceVerdict,
+  toFinding,
+} from '../method/method-source.ts';
 import { type ForCaller, SourceThreads } from '../method/source-threads.ts';
-import { type CalleeVerdict, type SourceFacts, type SourceVerdict, toFinding } from '../method/source-verdict.ts';
 import { UserStore } from '../store/user-store.ts';
 import { type VersionChoice, VersionStore } from '../store/version-store.ts';
 

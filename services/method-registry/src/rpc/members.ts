@@ -15,7 +15,7 @@ import { RegistryChanges } from '../bus/registry-changes.ts';
 import { pageRequest } from '../page/page.ts';
 import { RecipientStore } from '../store/recipient-store.ts';
 import { UserStore } from '../store/user-store.ts';
-import { memberMessage } from './account-message.ts';
+import { memberMessage } from './registry-message.ts';
 import { doerOf, methodIdOf, orgIdOf, originOf, userIdOf } from './request-fields.ts';
 
 @injectable()

@@ -8,7 +8,7 @@ import type {
 import type { CallContext } from '@methods/rpc/call-handler';
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
-import type { SourceFacts } from '../method/source-verdict.ts';
+import type { SourceFacts } from '../method/method-source.ts';
 import { MethodStore } from '../store/method-store.ts';
 import { type Offer, OfferStore } from '../store/offer-store.ts';
 import { VersionStore } from '../store/version-store.ts';

@@ -1,6 +1,10 @@
-// The registry's objects as protobuf messages. The services' types check them where they are sent.
+// The registry's objects as protobuf messages: methods, versions, members, settings and audit lines. The services'
+// types check them where they are sent.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MethodSchema } from '@methods/proto/registry/v1/method_pb';
+import type { Member } from '../account/member.ts';
+import type { Settings } from '../account/organization.ts';
+import type { AuditEntry } from '../audit/audit-entry.ts';
 import type { ServiceKey } from '../key/service-key.ts';
 import { availableRecords, type Method, methodStatus, type Version } from '../method/method.ts';
 
@@ -50,5 +54,46 @@ export function serviceKeyMessage(key: ServiceKey) {
     createdBy: { ...key.createdBy },
     revokedAtMs: key.revokedAt?.getTime() ?? 0,
     lastUsedAtMs: key.lastUsedAt?.getTime() ?? 0,
+  };
+}
+
+export function memberMessage(member: Member) {
+  return {
+    orgId: member.orgId,
+    orgName: member.orgName,
+    userId: member.userId,
+    role: member.role,
+    email: member.email,
+    emailVerified: member.emailVerified,
+    name: member.name,
+    createdAtMs: member.createdAt.getTime(),
+    lastSeenAtMs: member.lastSeenAt.getTime(),
+    disabledAtMs: member.disabledAt?.getTime() ?? 0,
+  };
+}
+
+export function settingsMessage(settings: Settings) {
+  return {
+    contentOnDevices: settings.contentOnDevices,
+    retentionDays: settings.retentionDays,
+    webhookHosts: [...settings.webhookHosts],
+    timeZone: settings.timeZone,
+  };
+}
+
+export function auditMessage(entry: AuditEntry) {
+  return {
+    auditId: entry.auditId,
+    orgId: entry.orgId,
+    atMs: entry.at.getTime(),
+    by: { ...entry.by },
+    ip: entry.ip,
+    requestId: entry.requestId,
+    client: entry.client,
+    action: entry.action,
+    targetKind: entry.targetKind,
+    targetId: entry.targetId,
+    beforeJson: entry.beforeJson ?? '',
+    afterJson: entry.afterJson ?? '',
   };
 }

@@ -12,7 +12,7 @@ import { inject, injectable } from 'tsyringe';
 import { signIn } from '../account/sign-in.ts';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { SessionStore } from '../store/session-store.ts';
-import { memberMessage } from './account-message.ts';
+import { memberMessage } from './registry-message.ts';
 import { digestOf, doerOf, orgIdOf, userIdOf } from './request-fields.ts';
 
 @injectable()

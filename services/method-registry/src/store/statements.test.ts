@@ -7,8 +7,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type MethodId, newId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { readerRole } from '@methods/postgres/reader-role';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import {
   type Allowance,
   neverRun,

@@ -2,8 +2,7 @@
 // no stored body holds.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EndpointFormat } from '../delivery/endpoint-target.ts';
-import type { ChatContext } from './chat-context.ts';
-import { type ChatNotice, chatNotice } from './chat-notice.ts';
+import { type ChatContext, type ChatNotice, chatNotice } from './chat-notice.ts';
 
 /** For a block's text. */
 const TEXT_MAX = 3_000;

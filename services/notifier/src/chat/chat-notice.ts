@@ -1,9 +1,12 @@
-// The content of a chat message: the stored body of an event in a few short texts, for any chat. Caller text is cut
-// here and escaped by the chat's format.
+// The content of a chat message: the stored body of an event in a few short texts, for any chat, and what the registry
+// knows beside it. Caller text is cut here and escaped by the chat's format.
 
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { zonedTime } from '@methods/base/zoned-time';
+import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import type { Client } from '@methods/rpc/client';
+import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { EventName } from '../delivery/run-event.ts';
-import type { ChatContext } from './chat-context.ts';
 
 export interface ChatNotice {
   readonly title: string;
@@ -97,4 +100,30 @@ function cut(text: string, max: number): string {
   const plain = text.slice(0, max * 4).replace(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, ' ');
   const characters = [...plain];
   return characters.length <= max ? plain : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/** What the registry knows of a delivery's method and organization that its stored body does not say. */
+export interface ChatContext {
+  /** Empty: there is no such method. */
+  readonly methodName: string;
+  /** IANA name. */
+  readonly timeZone: string;
+  /** The organization's content is end to end encrypted: a chat gets none of it. */
+  readonly contentOnDevices: boolean;
+}
+
+/** Names no address and no role, so the registry looks up no one. */
+const NO_ONE = ['-'];
+
+export async function askChatContext(
+  accounts: Pick<Client<typeof AccountService>, 'listRecipients'>,
+  orgId: OrgId,
+  methodId: MethodId,
+  timeoutMs: number,
+): Promise<ChatContext> {
+  return accounts.listRecipients({ orgId, methodId, to: NO_ONE }, { timeoutMs });
+}
+
+export function methodOf({ body }: Pick<ClaimedDelivery, 'body'>): MethodId {
+  return (JSON.parse(body.toString('utf8')) as { readonly method: MethodId }).method;
 }

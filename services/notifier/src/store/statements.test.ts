@@ -6,9 +6,8 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newId, type OrgId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
-import { readerRole } from '@methods/postgres/reader-role';
 import {
   type Allowance,
   neverRun,

@@ -4,8 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { EndpointService } from '@methods/proto/registry/v1/endpoint_service_pb';
-import type { Client } from '@methods/rpc/client';
-import { isUnknownCall } from '@methods/rpc/unknown-call';
+import { type Client, isUnknownCall } from '@methods/rpc/client';
 import { LRUCache } from 'lru-cache';
 import type { EndpointFormat, EndpointTarget } from '../delivery/endpoint-target.ts';
 

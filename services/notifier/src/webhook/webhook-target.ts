@@ -3,10 +3,10 @@
 import {
   allowsHost,
   checkWebhookUrl,
+  isPublicAddress,
   literalAddress,
   type WebhookUrlPolicy,
 } from '@methods/webhook-url/check-webhook-url';
-import { isPublicAddress } from '@methods/webhook-url/public-address';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
 import { TryFailed } from './try-failed.ts';
 

@@ -7,7 +7,7 @@ import type { ReadyRuns } from '../queue/ready-runs.ts';
 import { isReturned } from '../run/reports.ts';
 import { isFinished, type Run } from '../run/run.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
-import { CLEANUP_FEATURE } from '../worker-stream/protocol-features.ts';
+import { CLEANUP_FEATURE } from '../worker-stream/worker-description.ts';
 
 /** At most this many entries that are no longer queued are skipped. */
 const SKIPS_MAX = 256;

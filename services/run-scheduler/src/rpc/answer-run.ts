@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@methods/base/canonical';
 import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
+import { type SealedShape, sealedShape } from '@methods/content/sealed-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type CheckValue, compileCheck, TURN_EFFORT } from '@methods/method/check-value';
-import type { JsonSchema, JsonValue } from '@methods/method/json';
+import { isJsonObject, type JsonSchema, type JsonValue } from '@methods/method/json';
 import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import { LRUCache } from 'lru-cache';
@@ -19,7 +20,6 @@ import type { RunViewMessage } from '../wire/run-message.ts';
 import type { FormThreads } from '../worker-stream/form-threads.ts';
 import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { getRun } from './get-run.ts';
-import { sealedAnswer } from './sealed-answer.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 const COMMENT_CHARACTERS_MAX = 2_000;
@@ -166,4 +166,30 @@ export class AnswerChecks {
       return [];
     }
   }
+}
+
+/**
+ * The answer to a question of a run in device mode: an envelope of the same content key as the run's inputs.
+ * `sealedBy`: the fingerprint of the run's content key. @throws ServiceError
+ */
+function sealedAnswer(answer: JsonValue, comment: string, sealedBy: string): SealedShape {
+  if (!isJsonObject(answer) || !Object.hasOwn(answer, '$sealed')) {
+    throw new ServiceError('device_mode_required', 'The run takes only answers that were sealed for it.');
+  }
+  const shape = sealedShape(answer, 'answer', ANSWER_BYTES_MAX);
+  if (shape === null) throw refused('sealed_value_damaged', 'The answer is not an envelope of an answer.');
+  if (shape.fingerprint !== sealedBy) {
+    throw refused('content_key_missing', 'Another content key sealed the answer: its worker could not open it.');
+  }
+  if (comment !== '') {
+    const message = 'A comment would be plain: put it into the answer.';
+    throw new ServiceError('device_mode_required', message, {
+      findings: [{ path: '/comment', code: 'comment', message }],
+    });
+  }
+  return shape;
+}
+
+function refused(code: string, message: string): ServiceError {
+  return new ServiceError('invalid_answer', message, { findings: [{ path: '/answer', code, message }] });
 }

@@ -3,8 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import { systemClock } from '@methods/base/clock';
 import { newId, type OrgId, type QuestionId } from '@methods/base/ids';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { readerRole } from '@methods/postgres/reader-role';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { AnswerChannel, Answerer } from '@methods/proto/run/v1/run_pb';
 import {
   AnswerQuestionRequestSchema,

@@ -2,7 +2,7 @@
 // that sends them endlessly gets only its share of the node and its database.
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
-import { overShare } from '@methods/errors/over-share';
+import { overShare } from '@methods/errors/service-error';
 
 /** The rest after a request, as a multiple of its time. */
 const REST = 3;

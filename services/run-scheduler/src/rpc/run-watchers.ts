@@ -4,8 +4,7 @@
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
-import { ServiceError } from '@methods/errors/service-error';
+import { overShare, ServiceError } from '@methods/errors/service-error';
 import { isFinished, type Run } from '../run/run.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { Pace } from './pace.ts';

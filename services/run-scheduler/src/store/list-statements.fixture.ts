@@ -1,8 +1,7 @@
 // Runs each statement of lists and totals of runs once, on the database of a test.
 import type { OrgId, ProductionId } from '@methods/base/ids';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
-import { readerRole } from '@methods/postgres/reader-role';
 import { RunLists } from './run-lists.ts';
 import { RunUsage } from './run-usage.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { readerRole } from '@methods/postgres/reader-role';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { ASKED_MS, fillQuestions, questionIdOf } from './open-questions.fixture.ts';
 import { type QuestionFilter, QuestionLists, type QuestionPage, type QuestionPlace } from './question-lists.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newRunId, type OrgId } from '@methods/base/ids';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { readerRole } from '@methods/postgres/reader-role';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { RunLists, type RunPage, type RunPlace, type RunSelection } from './run-lists.ts';
 import { TestStore } from './run-store.fixture.ts';

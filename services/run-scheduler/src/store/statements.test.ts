@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
-import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { readerRole } from '@methods/postgres/reader-role';
 import {
   type Allowance,
   neverRun,

@@ -1,5 +1,5 @@
-// A connected worker's description of itself, as people see it. It is short, since a worker may name a thousand
-// methods.
+// A connected worker's description of itself, as people see it, and the protocol features of its hello. It is short,
+// since a worker may name a thousand methods.
 import type { ProductionId } from '@methods/base/ids';
 
 const METHODS_MAX = 50;
@@ -33,4 +33,18 @@ export function describeWorker({ workerId, methods, features, sdk = '' }: Said, 
     sdk: sdk.slice(0, WORD_CHARACTERS_MAX),
     connectedAtMs: nowMs,
   };
+}
+
+/** The worker claims failed runs for their cleanup steps. */
+export const CLEANUP_FEATURE = 'cleanup';
+
+/**
+ * The protocol features of hello and welcome, besides the kinds of steps that a worker can run. `last_record`: the last
+ * step's record may be inside the report that follows it. `device`: runs in device mode.
+ */
+export const NODE_FEATURES: readonly string[] = ['last_record', 'device'];
+
+/** A hello may name any number of features; offers carry only these. */
+export function protocolFeatures(features: readonly string[]): readonly string[] {
+  return features.includes(CLEANUP_FEATURE) ? [CLEANUP_FEATURE] : [];
 }

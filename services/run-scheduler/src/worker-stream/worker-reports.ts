@@ -11,9 +11,9 @@ import type { AnswerPolicy } from '../run/policy.ts';
 import type { Run, StepSummary } from '../run/run.ts';
 import type { AskRun, FinishRun, RunCommand } from '../run/run-command.ts';
 import { stepStatusName } from '../wire/run-message.ts';
+import { isSealedEnd, isSealedRecord, sealedQuestion } from './device-mode.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { QuestionForms } from './question-forms.ts';
-import { isSealedEnd, isSealedRecord, sealedQuestion } from './sealed-reports.ts';
 import { errorOf } from './step-error.ts';
 
 export type ReportOutcome =

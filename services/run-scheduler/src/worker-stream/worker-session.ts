@@ -5,7 +5,7 @@ import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import { countServed, type QueueKey, queuesServed } from '../store/queue-key.ts';
-import { deviceKeysOf, missingKeys } from './device-keys.ts';
+import { deviceKeysOf, missingKeys } from './device-mode.ts';
 import type { ArrivingWorker, Leave } from './worker-admission.ts';
 import type { WorkerDescription } from './worker-description.ts';
 import type { KeyOwner } from './worker-keys.ts';

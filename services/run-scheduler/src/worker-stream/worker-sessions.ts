@@ -5,13 +5,12 @@ import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
-import { isOfDeviceKey } from './device-keys.ts';
+import { isOfDeviceKey } from './device-mode.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
-import { NODE_FEATURES, protocolFeatures } from './protocol-features.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
-import { describeWorker, type WorkerDescription } from './worker-description.ts';
+import { describeWorker, NODE_FEATURES, protocolFeatures, type WorkerDescription } from './worker-description.ts';
 import { type KeyOwner, keyed } from './worker-keys.ts';
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
