@@ -99,28 +99,10 @@ def test_the_key_comes_from_the_environment_before_the_file(monkeypatch: pytest.
     assert none.value.code == "no_key"
     (tmp_path / ".env").write_text(f'export SERVICE_API_KEY="{WHOLE}"\nMETHODS_SERVER=http://a.example # ours\n')
     found = find_credential(None, None)
-    assert (found.base_url, found.bearer, found.content_part) == ("http://a.example", AUTH, "b" * 43)
+    assert (found.base_url, found.bearer(), found.content_part) == ("http://a.example", AUTH, "b" * 43)
     monkeypatch.setenv("SERVICE_API_KEY", "sk_" + "C" * 43)
-    assert find_credential(None, None).bearer == "sk_" + "C" * 43
+    assert find_credential(None, None).bearer() == "sk_" + "C" * 43
     assert find_credential(AUTH, "http://b.example/").base_url == "http://b.example"
-
-
-def test_the_sign_in_of_the_command_line_is_the_last_resort(tmp_path: Path) -> None:
-    folder = tmp_path / "methods" / "sign-ins"
-    folder.mkdir(parents=True)
-    server, issuer = "http://s.example", "http://i.example"
-    known = f'{{"server":"{server}","issuer":"{issuer}"}}'
-    (tmp_path / "methods" / "sign-ins.json").write_text(f'{{"last":{known},"known":[{known}]}}')
-    name = hashlib.sha256(f"{issuer}\n{server}".encode()).hexdigest()[:16]
-    (folder / f"{name}.json").write_text(f'{{"accessToken":"token","expiresAtMs":{(time.time() + 60) * 1000}}}')
-    assert (find_credential(None, None).bearer, find_credential(None, server).is_key) == ("token", False)
-    with Methods() as client, pytest.raises(CredentialError) as refused:
-        client.start("wf_x", webhook_url="https://a.example")
-    assert refused.value.code == "webhook_needs_key"
-    (folder / f"{name}.json").write_text('{"accessToken":"token","expiresAtMs":1}')
-    with pytest.raises(CredentialError) as expired:
-        find_credential(None, None)
-    assert expired.value.code == "sign_in_expired"
 
 
 def test_a_start_is_repeated_with_one_key_and_only_the_auth_part_leaves(serve: Callable[..., Server]) -> None:
@@ -163,6 +145,10 @@ def test_webhooks_that_are_forged_or_old_are_refused() -> None:
     for header in (None, "", f"t={now}", f"t={now},v1={signature(now, 'other')}", f"t={now + 1},v1={signature(now)}"):
         with pytest.raises(SignatureError):
             methods.webhooks.verify(body, header, secret)
+    parsed: Any = {"event": "succeeded"}
+    with pytest.raises(SignatureError) as late:
+        methods.webhooks.verify(parsed, f"t={now},v1={signature(now)}", secret)
+    assert late.value.code == "invalid_body"
     with pytest.raises(SignatureError) as old:
         methods.webhooks.verify(body, f"t={now - 400},v1={signature(now - 400)}", secret)
     assert old.value.code == "stale_signature"

@@ -1,21 +1,21 @@
 """Finds the key and the address: argument, environment, ``.env`` of the working folder, sign-in of the command line.
 
-The content part of a key is for sealing only; ``Credential.bearer`` is all of it that is ever sent.
+The content part of a key is for sealing only; the bearer is all of it that is ever sent.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
-import time
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional, cast
+from typing import TYPE_CHECKING, Dict, Optional, Union
 
 from ._errors import CredentialError
+
+if TYPE_CHECKING:
+    from ._sign_in import StoredSignIn
 
 _WHOLE = re.compile(r"(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _AUTH_PART = re.compile(r"sk_[0-9A-Za-z]{43}")
@@ -25,10 +25,26 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 @dataclass(frozen=True)
 class Credential:
     base_url: str
-    bearer: str = field(repr=False)
+    #: The auth part of a key, or a sign-in.
+    presents: "Union[str, StoredSignIn]" = field(repr=False)
     #: None: there is only the auth part of a key, or a sign-in.
     content_part: Optional[str] = field(repr=False)
-    is_key: bool
+
+    @property
+    def is_key(self) -> bool:
+        return isinstance(self.presents, str)
+
+    def fresh(self) -> Optional[str]:
+        """What is sent; None: ``bearer`` has to renew it first."""
+        return self.presents if isinstance(self.presents, str) else self.presents.fresh()
+
+    def bearer(self) -> str:
+        """May block for a request. Raises CredentialError or ConnectionFailed."""
+        return self.presents if isinstance(self.presents, str) else self.presents.bearer()
+
+    def renew(self, refused: str) -> bool:
+        """After a 401. Returns True if there is another bearer now."""
+        return not isinstance(self.presents, str) and self.presents.renew(refused)
 
 
 def find_credential(api_key: Optional[str], base_url: Optional[str]) -> Credential:
@@ -45,8 +61,18 @@ def find_credential(api_key: Optional[str], base_url: Optional[str]) -> Credenti
             raise CredentialError(
                 "The address of the service is not known: pass base_url=, or set METHODS_SERVER.", code="no_address"
             )
-        return Credential(_checked(address), bearer, content_part, is_key=True)
-    return _sign_in(address)
+        return Credential(_checked(address), bearer, content_part)
+    from ._sign_in import stored_sign_in
+
+    signed_in = stored_sign_in(None if address is None else _checked(address))
+    if signed_in is not None:
+        return Credential(_checked(signed_in.server), signed_in, None)
+    raise CredentialError(
+        "There is no service key: set SERVICE_API_KEY in the environment or in .env, or pass api_key=. "
+        "`methods connect` makes a key. On your own computer a sign-in by `METHODS_TOKEN_STORE=file methods login` "
+        "serves as well.",
+        code="no_key",
+    )
 
 
 def parse_key(key: str) -> "tuple[str, Optional[str]]":
@@ -94,38 +120,3 @@ def _dot_env(path: Path) -> Dict[str, str]:
         if value:
             found[match.group(1)] = value
     return found
-
-
-def _sign_in(address: Optional[str]) -> Credential:
-    """The sign-in that ``methods login`` stored in a file of this user."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "methods"
-    memory = _read_json(state / "sign-ins.json")
-    everywhere: List[Dict[str, Any]] = memory.get("known") or []
-    known = [each for each in everywhere if address is None or each.get("server") == address.rstrip("/")]
-    last: Optional[Dict[str, Any]] = memory.get("last") if address is None else (known[0] if known else None)
-    if last:
-        issuer, server = str(last["issuer"]), str(last["server"])
-        name = hashlib.sha256(f"{issuer}\n{server}".encode()).hexdigest()[:16]
-        kept = _read_json(state / "sign-ins" / f"{name}.json")
-        token = kept.get("accessToken")
-        if isinstance(token, str):
-            if float(kept.get("expiresAtMs") or 0) <= time.time() * 1000:
-                raise CredentialError(
-                    f"The sign-in at {server} has expired: run any `methods` command to renew it, or set "
-                    "SERVICE_API_KEY.",
-                    code="sign_in_expired",
-                )
-            return Credential(_checked(server), token, None, is_key=False)
-    raise CredentialError(
-        "There is no service key: set SERVICE_API_KEY in the environment or in .env, or pass api_key=. "
-        "`methods connect` makes a key.",
-        code="no_key",
-    )
-
-
-def _read_json(path: Path) -> Dict[str, Any]:
-    try:
-        found: Any = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return cast(Dict[str, Any], found) if isinstance(found, dict) else {}

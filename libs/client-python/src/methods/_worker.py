@@ -18,8 +18,9 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Generator, List, Optional
+from typing import Any, Dict, Generator, List, Optional
 
+from ._credentials import Credential
 from ._errors import MethodsError
 
 CODE = Path(__file__).parent / "_worker_code" / "lib" / "methods" / "worker.mjs"
@@ -29,6 +30,8 @@ METHODS_MAX = 1_000
 IDLE_S = 10
 #: The worker gives back the runs of others meanwhile.
 EXIT_S = 3
+#: How often the worker gets the access token of a sign-in.
+BEARER_S = 15
 RESTART_S_MAX = 60
 logger = logging.getLogger("methods")
 
@@ -44,9 +47,8 @@ class MethodsWarning(UserWarning):
 class AppWorker:
     """One a client, shared by its runs and threads."""
 
-    def __init__(self, server: str, bearer: Callable[[], str], node: str) -> None:
-        self._server = server
-        self._bearer = bearer
+    def __init__(self, credential: Credential, node: str) -> None:
+        self._credential = credential
         self._node = node
         self._lock = threading.Lock()
         #: The calls that wait, by method; of each method that the worker serves.
@@ -113,17 +115,8 @@ class AppWorker:
             [self._node, str(CODE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True
         )
         self._serve()
-        self._send(
-            {
-                "order": "start",
-                "server": self._server,
-                "bearer": self._bearer(),
-                "concurrency": CONCURRENCY,
-                "idle_ms": IDLE_S * 1000,
-            }
-        )
-        reader = threading.Thread(target=self._read, args=(self._process,), name="methods-worker", daemon=True)
-        reader.start()
+        for work in (self._read, self._authorize):
+            threading.Thread(target=work, args=(self._process,), name="methods-worker", daemon=True).start()
         atexit.unregister(self.close)
         atexit.register(self.close)
 
@@ -143,6 +136,30 @@ class AppWorker:
         except (OSError, ValueError):
             # It has ended; its reader starts another one.
             pass
+
+    def _authorize(self, process: "subprocess.Popen[str]") -> None:
+        """In a thread, since a sign-in may have to be renewed."""
+        start = {
+            "order": "start",
+            "server": self._credential.base_url,
+            "concurrency": CONCURRENCY,
+            "idle_ms": IDLE_S * 1000,
+        }
+        order: Dict[str, Any] = start
+        while process.poll() is None:
+            try:
+                bearer = self._credential.bearer()
+            except (MethodsError, OSError):
+                # The requests of the library report it.
+                pass
+            else:
+                with self._lock:
+                    if self._process is process:
+                        self._send({**order, "bearer": bearer})
+                order = {"order": "bearer"}
+                if self._credential.is_key:
+                    return
+            time.sleep(BEARER_S)
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
@@ -171,7 +188,7 @@ class AppWorker:
                 self._start()
 
 
-def app_worker(server: str, bearer: Callable[[], str]) -> Optional[AppWorker]:
+def app_worker(credential: Credential) -> Optional[AppWorker]:
     """None: this is not the wheel, and other workers execute the runs."""
     if not CODE.exists():
         return None
@@ -182,7 +199,7 @@ def app_worker(server: str, bearer: Callable[[], str]) -> Optional[AppWorker]:
             "which brings one, or pass worker=False and run `methods worker`.",
             code="worker_missing",
         )
-    return AppWorker(server, bearer, node)
+    return AppWorker(credential, node)
 
 
 def _node() -> Optional[str]:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, BinaryIO, Callable, Coroutine, Mapping, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Awaitable,
+    BinaryIO,
+    Callable,
+    Coroutine,
+    Mapping,
+    Optional,
+    TypeVar,
+    Union,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -12,6 +24,8 @@ if TYPE_CHECKING:
     from .questions import AsyncAskedQuestion
 
     Answer = Optional[Mapping[str, Any]]
+
+T = TypeVar("T")
 
 # asyncio is imported by the first call: it takes half the time that the import of this library may take.
 
@@ -27,6 +41,13 @@ async def sleep(seconds: float) -> None:
     import asyncio
 
     await asyncio.sleep(seconds)
+
+
+async def in_thread(work: "Callable[[], T]") -> "T":
+    """For what blocks: the loop serves other tasks meanwhile."""
+    import asyncio
+
+    return await asyncio.to_thread(work)
 
 
 def chunks(file: BinaryIO) -> AsyncIterator[bytes]:

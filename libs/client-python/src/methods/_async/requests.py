@@ -6,9 +6,9 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, TypeVar
 
 from .._credentials import Credential
-from .._errors import ConnectionFailed, MethodsError
+from .._errors import AuthenticationError, ConnectionFailed, MethodsError
 from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
-from .concurrency import AsyncPlaces, chunks, sleep
+from .concurrency import AsyncPlaces, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
     import httpx
@@ -29,9 +29,8 @@ class AsyncRequests:
         self.max_retries = max_retries
         self._timeout = timeout
         self._places = AsyncPlaces(_PLACES)
-        headers = {"authorization": f"Bearer {credential.bearer}", "user-agent": USER_AGENT}
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-        self._http = httpx.AsyncClient(headers=headers, limits=limits)
+        self._http = httpx.AsyncClient(headers={"user-agent": USER_AGENT}, limits=limits)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -73,10 +72,16 @@ class AsyncRequests:
     async def _repeated(self, request: Send, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
         retries = self.max_retries if request.max_retries is None else request.max_retries
         attempt = 0
+        renewed = False
         while True:
+            bearer = self.credential.fresh()
             try:
                 return await once()
             except MethodsError as error:
+                if isinstance(error, AuthenticationError) and not renewed and request.repeatable:
+                    renewed = await in_thread(lambda: self.credential.renew(bearer or ""))
+                    if renewed:
+                        continue
                 pause = pause_after(error, attempt)
                 if pause is None or attempt >= retries or not request.repeatable:
                     raise
@@ -86,6 +91,7 @@ class AsyncRequests:
     async def _attempt(self, request: Send, read_s: float, stream: bool = False) -> "httpx.Response":
         import httpx
 
+        bearer = self.credential.fresh() or await in_thread(self.credential.bearer)
         content: Any = request.body
         if request.file is not None:
             if request.repeatable:
@@ -96,8 +102,9 @@ class AsyncRequests:
         params = request.params or None
         began = time.monotonic()
         try:
+            headers = {"authorization": f"Bearer {bearer}", **request.headers}
             sent = self._http.build_request(
-                request.method, url, params=params, content=content, headers=request.headers, timeout=timeout
+                request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
             response = await self._http.send(sent, stream=stream)
             log_reply(request, response, time.monotonic() - began)

@@ -45,7 +45,6 @@ class Methods:
         credential = find_credential(api_key, base_url)
         self.base_url = credential.base_url
         self._is_key = credential.is_key
-        self._bearer = credential.bearer
         #: Before the first ``run``: whether it starts a worker.
         self._worker: Union[bool, Optional[AppWorker]] = worker
         self._on_ask = on_ask
@@ -140,7 +139,7 @@ class Methods:
 
     def _ensure_worker(self) -> Optional[AppWorker]:
         if isinstance(self._worker, bool):
-            self._worker = app_worker(self.base_url, lambda: self._bearer) if self._worker else None
+            self._worker = app_worker(self._requests.credential) if self._worker else None
         return self._worker
 
     def _run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Optional
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Optional, TypeVar
 
 if TYPE_CHECKING:
     import httpx
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .questions import AskedQuestion
 
     Answer = Optional[Mapping[str, Any]]
+
+T = TypeVar("T")
 
 OnAsk = Callable[["AskedQuestion"], "Answer"]
 OnError = Callable[[Exception, "AskedQuestion"], None]
@@ -23,6 +25,10 @@ def handled(given: "Answer") -> "Answer":
 
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
+
+
+def in_thread(work: "Callable[[], T]") -> "T":
+    return work()
 
 
 def chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 from .._credentials import Credential
-from .._errors import ConnectionFailed, MethodsError
+from .._errors import AuthenticationError, ConnectionFailed, MethodsError
 from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
-from .concurrency import Places, chunks, sleep
+from .concurrency import Places, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
     import httpx
@@ -30,9 +30,8 @@ class Requests:
         self.max_retries = max_retries
         self._timeout = timeout
         self._places = Places(_PLACES)
-        headers = {"authorization": f"Bearer {credential.bearer}", "user-agent": USER_AGENT}
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-        self._http = httpx.Client(headers=headers, limits=limits)
+        self._http = httpx.Client(headers={"user-agent": USER_AGENT}, limits=limits)
 
     def close(self) -> None:
         self._http.close()
@@ -74,10 +73,16 @@ class Requests:
     def _repeated(self, request: Send, once: Callable[[], T]) -> T:
         retries = self.max_retries if request.max_retries is None else request.max_retries
         attempt = 0
+        renewed = False
         while True:
+            bearer = self.credential.fresh()
             try:
                 return once()
             except MethodsError as error:
+                if isinstance(error, AuthenticationError) and not renewed and request.repeatable:
+                    renewed = in_thread(lambda: self.credential.renew(bearer or ""))
+                    if renewed:
+                        continue
                 pause = pause_after(error, attempt)
                 if pause is None or attempt >= retries or not request.repeatable:
                     raise
@@ -87,6 +92,7 @@ class Requests:
     def _attempt(self, request: Send, read_s: float, stream: bool = False) -> "httpx.Response":
         import httpx
 
+        bearer = self.credential.fresh() or in_thread(self.credential.bearer)
         content: Any = request.body
         if request.file is not None:
             if request.repeatable:
@@ -97,8 +103,9 @@ class Requests:
         params = request.params or None
         began = time.monotonic()
         try:
+            headers = {"authorization": f"Bearer {bearer}", **request.headers}
             sent = self._http.build_request(
-                request.method, url, params=params, content=content, headers=request.headers, timeout=timeout
+                request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
             response = self._http.send(sent, stream=stream)
             log_reply(request, response, time.monotonic() - began)
