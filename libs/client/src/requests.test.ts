@@ -144,4 +144,6 @@ test('a webhook is accepted for any matching signature, and refused when forged 
   assert.throws(() => verify(body, header, secret, { nowS: 1_301 }), { name: 'WebhookError', code: 'webhook_stale' });
   assert.throws(() => verify(`${body} `, header, secret, { nowS: 1_000 }), { code: 'webhook_mismatch' });
   assert.throws(() => verify(body, new Headers(), secret), { code: 'webhook_malformed' });
+  // What a web server has parsed cannot be verified.
+  assert.throws(() => verify(JSON.parse(body), header, secret), { name: 'WebhookError', code: 'webhook_parsed' });
 });

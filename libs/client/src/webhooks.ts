@@ -41,6 +41,10 @@ function verify(
   secret: string,
   { toleranceS = 300, nowS = Date.now() / 1_000 }: VerifyOptions = {},
 ): WebhookEvent {
+  // As after `express.json()`: the bytes that were signed are gone.
+  if (typeof rawBody !== 'string' && !ArrayBuffer.isView(rawBody)) {
+    throw new WebhookError('webhook_parsed', 'Give the raw body of the webhook, as text or bytes, before any parsing.');
+  }
   try {
     verifySignature(rawBody, signatureOf(headers), secret, { nowS, toleranceS });
   } catch (error) {

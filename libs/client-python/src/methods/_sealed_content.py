@@ -53,6 +53,10 @@ class SealedContent:
         clear = {name: question.raw.get(name) for name in ("id", "step", "asked_at", "deadline_at")}
         return question_of({**opened, **clear}), problems
 
+    def open_text(self, content_id: str, step: str, sealed: Json) -> str:
+        """A message of a step, or of the run's failure."""
+        return str(self._key_of(sealed).of_run(content_id).open_json("text", step, sealed))
+
     def seal_answer(self, content_id: str, question: Question, answer: Mapping[str, Any]) -> Json:
         """By the key of its question. Raises InvalidRequest if it does not fit the form."""
         sealed, form = question.sealed, question.form

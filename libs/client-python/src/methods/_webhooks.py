@@ -25,10 +25,15 @@ class Webhooks:
         ``raw_body`` is the body as it came, before any parsing. While a secret is rotated the header has several
         signatures, of which one must fit.
         """
+        # As a web framework has parsed it: the bytes that were signed are gone.
+        if not isinstance(cast(Any, raw_body), (bytes, bytearray, memoryview, str)):
+            raise SignatureError(
+                "Give the raw body of the webhook, as bytes or text, before any parsing.", code="invalid_body"
+            )
         match = _HEADER.fullmatch(header or "")
         if match is None:
             raise SignatureError("The header Service-Signature is missing or malformed.", code="invalid_signature")
-        body = raw_body.encode() if isinstance(raw_body, str) else raw_body
+        body = raw_body.encode() if isinstance(raw_body, str) else bytes(raw_body)
         signed = match.group(1).encode() + b"." + body
         expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
         # Every signature is compared, so that the time does not depend on which of them fits.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._credentials import find_credential
@@ -23,6 +24,8 @@ from .webhooks import AsyncClientWebhooks
 
 #: Calls of ``run`` that wait on a connection of their own, which is quickest. All others share one.
 _WAITING_CONNECTIONS = 4
+#: A reply without news is not asked for again before this time.
+_EARLY_S = 1.0
 
 
 class AsyncMethods:
@@ -89,7 +92,8 @@ class AsyncMethods:
         asking = AsyncAsking(self.runs, handler, self._on_error)
         worker = self._ensure_worker()
         with worker.during(method_id) if worker is not None else nullcontext():
-            return await self._run(body, asking, deadline, timeout)
+            run = await self._run(body, asking, idempotency_key is None, deadline, timeout)
+        return await self._content.opened(run)
 
     async def start(
         self,
@@ -142,10 +146,11 @@ class AsyncMethods:
         return self._worker
 
     async def _run(
-        self, body: Json, asking: AsyncAsking, deadline: Optional[float], timeout: Optional[float]
+        self, body: Json, asking: AsyncAsking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
         for is_repeat in (False, True):
             sent = await self._content.of_start(body)
+            asking.check = partial(self._content.refuse_other, sent, is_new)
             try:
                 if not self._waiting.try_take():
                     return await self._run_followed(sent, asking, deadline, timeout)
@@ -170,16 +175,23 @@ class AsyncMethods:
         wait = _wait(deadline)
         request = posted("/v1/runs", body, params={"wait_ms": _ms(wait)}, wait_s=wait)
         run = await self._requests.send(request, run_of)
-        while not run.finished:
-            await asking.ask(run)
+        while True:
+            await asking.see(run)
+            if run.finished:
+                return run
             if deadline is not None and time.monotonic() >= deadline:
                 raise RunTimeout(run.run_id, timeout or 0)
             wait = _wait(deadline)
             params = {"wait_ms": _ms(wait)}
-            if run.question is not None:
-                params["after_question"] = run.question.id
+            known = None if run.question is None else run.question.id
+            if known is not None:
+                params["after_question"] = known
+            began = time.monotonic()
             run = await self._requests.send(Send("GET", run_path(run.run_id), params=params, wait_s=wait), run_of)
-        return run
+            seen = None if run.question is None else run.question.id
+            # Of a service, or a proxy, that does not wait.
+            if not run.finished and seen == known and time.monotonic() - began < min(wait, _EARLY_S):
+                await sleep(_EARLY_S)
 
     async def _run_followed(
         self, body: Json, asking: AsyncAsking, deadline: Optional[float], timeout: Optional[float]
@@ -191,9 +203,9 @@ class AsyncMethods:
                 run = await followed.next(asked, deadline)
                 if run is None:
                     raise RunTimeout(followed.run_id, timeout or 0)
+                await asking.see(run)
                 if run.finished:
                     return run
-                await asking.ask(run)
                 asked = run.question.id if run.question is not None else asked
         finally:
             followed.leave()

@@ -7,7 +7,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
-from .._errors import Conflict, CredentialError, MethodsError, NotFound
+from .._errors import Conflict, CredentialError, NotFound, SealedValueError
 from .._exchange import Send, run_path
 from .._models import Json, Question, Run, Whoami, whoami_of
 from .concurrency import Places
@@ -52,6 +52,16 @@ class Content:
             return body
         return {**body, "run_data": "device", **(self._sealed()).seal_inputs(body["inputs"])}
 
+    def refuse_other(self, body: Json, is_new: bool, run: Run) -> None:
+        """A service that others control may show another run in place of the one that was started.
+
+        ``is_new``: no earlier start can have had its key. Raises SealedValueError.
+        """
+        if body.get("run_data") != "device":
+            return
+        if run.content_id is None or (is_new and run.content_id != body["content_id"]):
+            raise _not_sealed_here()
+
     def of_rerun(self, run_id: str) -> Json:
         """The body of a start like that of a run in device mode. Raises NotFound for any other run."""
         start = self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
@@ -69,29 +79,41 @@ class Content:
             )
 
     def opened(self, run: Run) -> Run:
-        """The run with its question opened; as it is if this client's key did not seal it."""
-        if run.question is None or run.question.sealed is None:
+        """The run with its question and its failure opened; what does not open stays as it is."""
+        if run.content_id is None or self._requests.credential.content_part is None:
             return run
+        question, error = run.question, run.error
         try:
-            question, _ = self.question_of(run, run.question)
-        except MethodsError as error:
-            if error.code in ("content_key_missing", "device_key_required"):
-                return run
-            raise
-        return dataclasses.replace(run, question=question)
+            if question is not None and question.sealed is not None:
+                question, _ = self.question_of(run, question)
+            sealed: Any = (run.raw.get("error") or {}).get("sealed")
+            if error is not None and sealed is not None:
+                message = (self._sealed()).open_text(run.content_id, error.step or "", sealed)
+                error = dataclasses.replace(error, message=message)
+        except SealedValueError:
+            return run
+        return dataclasses.replace(run, question=question, error=error)
 
     def question_of(self, run: Run, question: Question) -> Tuple[Question, List[Json]]:
-        """The question opened, and why the answer to the one before it did not fit."""
-        if question.sealed is None or run.content_id is None:
+        """The question opened, and why the answer to the one before it did not fit. Raises SealedValueError."""
+        if run.content_id is None:
             return question, []
+        if question.sealed is None:
+            raise _not_sealed_here()
         return (self._sealed()).open_question(run.content_id, question)
 
     def of_answer(self, run: Run, question_id: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """An answer as it may be sent. Raises InvalidRequest if it does not fit its form."""
         if run.content_id is None:
-            return answer
+            if not self._always:
+                return answer
+            raise CredentialError(
+                "This client seals all content, and the run has plain content.", code="device_mode_required"
+            )
         sealed = self._sealed()
         if run.question is not None and run.question.id == question_id:
+            if run.question.sealed is None:
+                raise _not_sealed_here()
             return sealed.seal_answer(run.content_id, run.question, answer)
         answered: List[Dict[str, Any]] = run.raw.get("answers") or []
         for each in answered:
@@ -120,3 +142,9 @@ class Content:
 
             self._sealing = (facts, SealedContent(part, facts))
         return self._sealing[1]
+
+
+def _not_sealed_here() -> SealedValueError:
+    return SealedValueError(
+        "The service shows something that the key of this run has not sealed.", code="sealed_value_damaged"
+    )

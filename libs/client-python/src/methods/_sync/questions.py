@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
 from .._errors import Conflict, InvalidRequest
 from .._exchange import logger
@@ -45,8 +45,16 @@ class Asking:
         self._on_ask = on_ask
         self._on_error = on_error
         self._asked = ""
+        #: Raises for a run that is not the one which was started.
+        self.check: Callable[[Run], None] = lambda _: None
 
-    def ask(self, run: Run) -> None:
+    def see(self, run: Run) -> None:
+        """Each state of the run, also the last."""
+        self.check(run)
+        if not run.finished:
+            self._ask(run)
+
+    def _ask(self, run: Run) -> None:
         """What does not fit is asked again, with the reasons. An error leaves the question open."""
         question = run.question
         if self._on_ask is None or question is None or question.id == self._asked:

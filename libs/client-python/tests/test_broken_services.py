@@ -1,0 +1,219 @@
+"""Services that are slow, break in the middle, redirect, do not wait, or show what they should not."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+import pytest
+
+from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, RequestTimeout, SealedValueError
+from methods import UnexpectedReply
+from methods._sealed import ContentKey
+
+AUTH = "sk_" + "A" * 43
+WHOLE = AUTH + "_" + "b" * 43 + "0wDHnF"
+RUN: Dict[str, Any] = {"run_id": "run_1", "version_id": "ver_1", "status": "queued"}
+WHOAMI = {"org_id": "org_1", "key_id": "key_1", "content_on_devices": False, "content_grants": []}
+FORM = {"type": "object", "properties": {"pin": {"type": "string"}}, "required": ["pin"]}
+Handler = http.server.BaseHTTPRequestHandler
+Reply = Callable[[Handler, bytes], None]
+
+
+def sends(value: Any, status: int = 200, **headers: str) -> Reply:
+    def reply(to: Handler, _: bytes) -> None:
+        content = value if isinstance(value, bytes) else json.dumps(value).encode()
+        to.send_response(status)
+        for name, text in {"content-length": str(len(content)), "connection": "close", **headers}.items():
+            to.send_header(name.replace("_", "-"), text)
+        to.end_headers()
+        to.wfile.write(content)
+
+    return reply
+
+
+class Service:
+    """Answers requests by `reply`, and keeps what it got."""
+
+    def __init__(self) -> None:
+        self.reply: Reply = sends(RUN)
+        self.got: "List[tuple[str, bytes, Optional[str]]]" = []
+        self.started = "f" * 32
+        #: Set at the end: a stalled reply waits for it.
+        self.over = threading.Event()
+        service = self
+
+        class Each(Handler):
+            def do_GET(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                if self.path == "/v1/whoami":
+                    return sends(WHOAMI)(self, body)
+                service.got.append((self.path, body, self.headers.get("last-event-id")))
+                try:
+                    service.reply(self, body)
+                except OSError:
+                    # The client has left.
+                    pass
+
+            do_POST = do_GET
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Each)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self.over.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    yield made
+    made.close()
+
+
+def test_a_service_that_does_not_reply_or_stalls_in_the_middle_is_a_timeout(service: Service) -> None:
+    def silent(_: Handler, __: bytes) -> None:
+        service.over.wait(30)
+
+    def stalls(to: Handler, _: bytes) -> None:
+        to.send_response(200)
+        to.send_header("content-length", "100")
+        to.end_headers()
+        to.wfile.write(b'{"run_id":"ru')
+        service.over.wait(30)
+
+    for reply in (silent, stalls):
+        service.reply = reply
+        with Methods(AUTH, base_url=service.url, timeout=0.05, max_retries=0) as client:
+            with pytest.raises(RequestTimeout) as late:
+                client.runs.get("run_1")
+            assert late.value.code == "timeout" and service.url in str(late.value)
+
+
+def test_a_reply_that_is_cut_is_no_result_and_a_redirect_gets_no_key(service: Service) -> None:
+    service.reply = sends(b'{"run_id":"run_1","st')
+    with Methods(AUTH, base_url=service.url, max_retries=1) as client:
+        with pytest.raises(ConnectionFailed) as cut:
+            client.start("wf_1")
+        assert cut.value.code == "bad_reply"
+        assert len(service.got) == 2 and service.got[0] == service.got[1]
+        service.reply = sends({}, 307, location="http://127.0.0.1:1/")
+        with pytest.raises(UnexpectedReply):
+            client.runs.get("run_1")
+
+
+def test_a_status_of_a_later_version_is_not_waited_for(service: Service) -> None:
+    service.reply = sends({**RUN, "status": "resting"})
+    with Methods(AUTH, base_url=service.url) as client, pytest.raises(UnexpectedReply) as unknown:
+        client.run("wf_1")
+    assert unknown.value.status == 200
+
+
+def test_a_service_that_does_not_wait_is_not_asked_again_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: List[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        service.reply = sends({**RUN, "status": "succeeded"})
+
+    monkeypatch.setattr("methods._sync.client.sleep", pause)
+    with Methods(AUTH, base_url=service.url, worker=False) as client:
+        assert client.run("wf_1").status == "succeeded"
+    assert (pauses, len(service.got)) == ([1.0], 3)
+
+
+def test_events_continue_over_a_broken_connection_and_end_with_an_error_after_the_last_try(service: Service) -> None:
+    def broken(to: Handler, _: bytes) -> None:
+        ended = {**RUN, "status": "succeeded"} if len(service.got) > 1 else RUN
+        to.send_response(200)
+        to.send_header("content-type", "text/event-stream")
+        to.send_header("content-length", "9999")
+        to.end_headers()
+        to.wfile.write(f"event: status\nid: e-{len(service.got)}\ndata: {json.dumps(ended)}\n\nevent: st".encode())
+
+    service.reply = broken
+    with Methods(AUTH, base_url=service.url) as client:
+        assert [each.data["status"] for each in client.runs.events("run_1")] == ["queued", "succeeded"]
+    assert [last_id for _, _, last_id in service.got] == [None, "e-1"]
+
+    def cut(to: Handler, _: bytes) -> None:
+        to.send_response(200)
+        to.send_header("content-length", "9999")
+        to.end_headers()
+        to.wfile.write(b"event: ru")
+
+    service.reply = cut
+    with Methods(AUTH, base_url=service.url, max_retries=0) as client, pytest.raises(ConnectionFailed):
+        next(iter(client.runs.events("run_1")))
+
+
+def test_a_service_that_shows_another_run_or_other_questions_gets_no_plain_answer(service: Service) -> None:
+    key = ContentKey("b" * 43, "org_1")
+    asked: List[AskedQuestion] = []
+    errors: List[Exception] = []
+    question = {"id": "q_1", "step": "ask", "asked_at": "now", "deadline_at": None}
+    plain = {**question, "prompt": "Which pin?", "form": FORM}
+    content: Dict[str, Any] = {"prompt": "Which pin?", "form": FORM}
+    elsewhere = key.of_run("e" * 32).seal_json("question", "ask", content)
+    shown: Dict[str, Any] = {}
+
+    def answer(to: Handler, body: bytes) -> None:
+        assert b"secret" not in body
+        sent = json.loads(body or b"{}")
+        if "content_id" in sent:
+            service.started = sent["content_id"]
+        kept = {"content_id": service.started}
+        sends({**RUN, "status": "waiting", "run_data": "device", **kept, **shown})(to, body)
+
+    def on_ask(question: AskedQuestion) -> Dict[str, str]:
+        asked.append(question)
+        return {"pin": "secret"}
+
+    def on_error(error: Exception, _: AskedQuestion) -> None:
+        errors.append(error)
+        # The run ends, and the call with it.
+        shown["status"] = "cancelled"
+
+    service.reply = answer
+    with Methods(WHOLE, base_url=service.url, device=True, worker=False, on_error=on_error) as client:
+        for other in ("e" * 32, None):
+            shown = {"question": plain, "content_id": other}
+            with pytest.raises(SealedValueError) as refused:
+                client.run("wf_1", {"pin": "secret"}, on_ask=on_ask)
+            assert refused.value.code == "sealed_value_damaged"
+        with pytest.raises(CredentialError) as mode:
+            client.runs.answer("run_1", {"pin": "secret"}, question_id="q_1")
+        assert mode.value.code == "device_mode_required"
+        # A question that is not sealed, one of another run, and one that was changed.
+        damaged = {"$sealed": elsewhere["$sealed"][:-4] + "AAAA"}
+        for each in (plain, {**question, "sealed": elsewhere}, {**question, "sealed": damaged}):
+            shown = {"question": each}
+            client.run("wf_1", {"pin": "secret"}, on_ask=on_ask)
+            shown = {"question": each}
+            with pytest.raises(SealedValueError):
+                client.runs.answer("run_1", {"pin": "secret"}, question_id="q_1")
+    assert [getattr(error, "code", None) for error in errors] == ["sealed_value_damaged"] * 3
+    assert asked == []
+
+
+def test_the_message_of_a_failure_is_opened_if_this_key_has_sealed_it(service: Service) -> None:
+    key = ContentKey("b" * 43, "org_1")
+    failure = {"code": "step_failed", "kind": "code", "message": "", "step": "refund"}
+    shown: Dict[str, Any] = {**RUN, "status": "failed", "content_id": "f" * 32}
+    with Methods(WHOLE, base_url=service.url) as client:
+        for part, expected in (("b" * 43, "No refund of 250."), ("c" * 43, "")):
+            run = ContentKey(part, key.org_id).of_run("f" * 32)
+            sealed = run.seal_json("text", "refund", "No refund of 250.")
+            service.reply = sends({**shown, "error": {**failure, "sealed": sealed}})
+            error = client.runs.get("run_1").error
+            assert error is not None and error.message == expected
