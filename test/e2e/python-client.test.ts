@@ -1,67 +1,67 @@
-// The Python library against a running stack: its own pytest suite, and its types. Its dependencies come from PyPI into
-// an environment that is kept between runs; without Python or PyPI the test is skipped and says so.
+// The Python library: its own pytest suite against a running stack, on each version of Python that is here, and its
+// types by mypy and pyright.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { tempFolder } from '../harness/temp-folder.ts';
 import { commonStack } from './common-stack.ts';
+import { pythonWith } from './python-environment.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LIBRARY = join(ROOT, 'libs/client-python');
-const REQUIREMENTS = join(LIBRARY, 'tests/requirements.txt');
+const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
 const METHODS = ['greet', 'two-questions', 'short-question', 'digest-files'];
-const INSTALL_MS = 120_000;
+const VERSIONS = ['3.9', '3.10', '3.11', '3.12', '3.13'];
+const SUITE = ['-r', join(LIBRARY, 'tests/requirements.txt')];
 
-/** The folder of the environment's programs; a string of why there is none. */
-async function environment(): Promise<{ bin: string } | { missing: string }> {
-  const version = await run('python3', ['-c', 'import sys; print(sys.version_info >= (3, 9), sys.version)']).catch(
-    () => null,
-  );
-  if (!version?.stdout.startsWith('True')) return { missing: 'there is no python3 of 3.9 or newer' };
-  const name = createHash('sha256').update(version.stdout).update(readFileSync(REQUIREMENTS)).digest('hex');
-  const folder = join(ROOT, 'node_modules/.cache', `methods-python-${name.slice(0, 16)}`);
-  const bin = join(folder, 'bin');
-  const complete = join(folder, 'complete');
-  if (existsSync(complete)) return { bin };
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  try {
-    await run('python3', ['-m', 'venv', folder]);
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1'];
-    await run(join(bin, 'python'), [...pip, '-r', REQUIREMENTS], { timeout: INSTALL_MS });
-  } catch {
-    return { missing: 'python3 has no venv, or PyPI cannot be reached' };
-  }
-  writeFileSync(`${complete}.new`, '');
-  renameSync(`${complete}.new`, complete);
-  return { bin };
-}
-
-async function python(bin: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
+async function succeeded(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const options = { cwd: LIBRARY, env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1', ...env } };
-  await run(join(bin, 'python'), args, options).catch((error: { stdout?: string; stderr?: string }) =>
-    assert.fail(`python ${args.join(' ')}:\n${error.stdout}\n${error.stderr}`),
+  const ended = await run(command, args, options).catch((error: { stdout?: string; stderr?: string }) =>
+    assert.fail(`${command} ${args.join(' ')}:\n${error.stdout}\n${error.stderr}`),
   );
+  return ended.stdout;
 }
 
-test('the Python library passes its own tests on a running stack, and its types are strict', async (t: TestContext) => {
-  const found = await environment();
-  if ('missing' in found) return t.skip(found.missing);
-  const stack = await commonStack();
-  const methods = METHODS.map((name) => [
-    `METHODS_TEST_METHOD_${name.toUpperCase().replaceAll('-', '_')}`,
-    stack.method(name),
-  ]);
-  await python(found.bin, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'], {
-    PYTHONPATH: join(LIBRARY, 'src'),
-    METHODS_TEST_URL: stack.ready.base_url,
-    METHODS_TEST_KEY: stack.ready.api_key,
-    ...Object.fromEntries(methods),
+describe('the Python library', () => {
+  test('passes its own tests on a running stack', async (t: TestContext) => {
+    const found = await pythonWith(SUITE);
+    if ('missing' in found) return t.skip(found.missing);
+    const stack = await commonStack();
+    const methods = METHODS.map((name) => [
+      `METHODS_TEST_METHOD_${name.toUpperCase().replaceAll('-', '_')}`,
+      stack.method(name),
+    ]);
+    const summary = await succeeded(join(found.bin, 'python'), PYTEST, {
+      PYTHONPATH: join(LIBRARY, 'src'),
+      METHODS_TEST_URL: stack.ready.base_url,
+      METHODS_TEST_KEY: stack.ready.api_key,
+      ...Object.fromEntries(methods),
+    });
+    assert.match(summary, /^\d+ passed in /m);
   });
-  await python(found.bin, ['-m', 'mypy', '--cache-dir=/dev/null', 'src']);
+
+  for (const version of VERSIONS) {
+    test(`passes its tests without a service on Python ${version}`, async (t: TestContext) => {
+      const found = await pythonWith(SUITE, `python${version}`);
+      if ('missing' in found) return t.skip(found.missing);
+      const summary = await succeeded(join(found.bin, 'python'), PYTEST, { PYTHONPATH: join(LIBRARY, 'src') });
+      assert.match(summary, /^\d+ passed, \d+ skipped in /m);
+    });
+  }
+
+  test('has strict types for mypy and pyright, as the oldest and the newest Python see them', async (t) => {
+    const found = await pythonWith(SUITE);
+    if ('missing' in found) return t.skip(found.missing);
+    const python = join(found.bin, 'python');
+    const cache = `--cache-dir=${tempFolder('mypy')}`;
+    for (const version of ['3.9', '3.13']) {
+      await succeeded(python, ['-m', 'mypy', cache, `--python-version=${version}`, 'src']);
+      const pyright = join(ROOT, 'node_modules/pyright/index.js');
+      await succeeded(process.execPath, [pyright, '--pythonpath', python, '--pythonversion', version, '-p', '.']);
+    }
+  });
 });

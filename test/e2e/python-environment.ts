@@ -1,0 +1,54 @@
+// Python for the tests of the Python library: its dependencies come from PyPI into an environment that is kept between
+// runs. Without Python or PyPI there is a reason to skip.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+const INSTALL_MS = 240_000;
+export const PIP_CACHE_DIR = join(CACHE, 'methods-pip');
+
+export type Python = { readonly bin: string } | { readonly missing: string };
+
+/** `command`: a Python with venv. `wanted`: what pip installs; folders of our own come by PYTHONPATH. */
+export async function pythonWith(wanted: readonly string[], command = 'python3'): Promise<Python> {
+  const env = { ...process.env, ...environmentOf(command) };
+  const version = await run(command, ['-c', 'import sys, venv; print(sys.version_info >= (3, 9), sys.version)'], {
+    env,
+  }).catch(() => null);
+  if (!version?.stdout.startsWith('True')) return { missing: `there is no ${command} of 3.9 or newer with venv` };
+  const name = createHash('sha256')
+    .update([version.stdout, ...wanted].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
+  const folder = join(CACHE, `methods-python-${name}`);
+  const bin = join(folder, 'bin');
+  const complete = join(folder, 'complete');
+  if (existsSync(complete)) return { bin };
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  try {
+    await run(command, ['-m', 'venv', folder], { env });
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', ...wanted];
+    await run(join(bin, 'python'), pip, { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } });
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    if (/No matching distribution|ensurepip|Failed to establish a new connection|killed/i.test(`${stderr}${error}`)) {
+      return { missing: `${command} has no venv, or PyPI cannot be reached` };
+    }
+    throw error;
+  }
+  writeFileSync(`${complete}.new`, '');
+  renameSync(`${complete}.new`, complete);
+  return { bin };
+}
+
+/** Where pyenv has several versions, its commands work for the version that is named. */
+function environmentOf(command: string): Record<string, string> {
+  const [, version] = /^python(3\.\d+)$/.exec(command) ?? [];
+  return version === undefined ? {} : { PYENV_VERSION: version };
+}
