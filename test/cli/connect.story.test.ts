@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { parseEnv, promisify } from 'node:util';
 import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
+import { PIP_CACHE_DIR } from '../e2e/python-environment.ts';
 import type { Stack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
@@ -32,8 +32,6 @@ result: { greeting: =steps.compose.text }
 `;
 
 const run = promisify(execFile);
-/** The Node of the Python package is 60 MB. */
-const PIP_CACHE_DIR = fileURLToPath(new URL('../../node_modules/.cache/methods-pip', import.meta.url));
 let stack: Stack;
 let desk: StackDesk;
 let stdoutOfBill = '';
@@ -68,14 +66,15 @@ after(async () => {
 });
 
 /** What the command says to do, word for word. */
-function saidToDo(stdout: string): { install: string; file: string; code: string; start: string } {
-  const found = /^ {2}(\S.*)\n\n\(sha256 [0-9a-f]{64}\)\nSave as (\S+):\n\n([\s\S]*?)\nStart: {2}(.+)$/m.exec(stdout);
+function saidToDo(stdout: string, language: string): { install: string; file: string; code: string; start: string } {
+  const text = stdout.slice(stdout.search(new RegExp(`^${language} \\S+ or later\\. Install:$`, 'm')));
+  const found = /^ {2}(\S.*)\n\n\(sha256 [0-9a-f]{64}\)\nSave as (\S+):\n\n([\s\S]*?)\nStart: {2}(.+)$/m.exec(text);
   const [, install = '', file = '', code = '', start = ''] = found ?? assert.fail(stdout);
   return { install, file, code, start };
 }
 
-async function followed(folder: string, stdout: string): Promise<string> {
-  const { install, file, code, start } = saidToDo(stdout);
+async function followed(folder: string, stdout: string, language: string): Promise<string> {
+  const { install, file, code, start } = saidToDo(stdout, language);
   const { PATH } = process.env;
   const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', PIP_CACHE_DIR };
   const env = { ...quiet, PATH, HOME: desk.folder.dir, GREETING_TOKEN: 'made-up-token' };
@@ -92,7 +91,7 @@ test('an app of Node gets a key, the published method, and commands that lead to
   assert.deepEqual([code, stderr], [0, '']);
   const [, version, id] = /^Published (ver_\w{26}) of Greet a customer \((wf_\w{26})\)\.\n/.exec(stdout) ?? [];
   const [, keyId] = /\((key_\w{26})\)/.exec(stdout) ?? [];
-  const { install, code: source } = saidToDo(stdout);
+  const { install, code: source } = saidToDo(stdout, 'Node');
   const [, sha256] = /\(sha256 (\w+)\)/.exec(stdout) ?? [];
   assert.equal(
     stdout,
@@ -124,29 +123,31 @@ Secrets to set where it runs: GREETING_TOKEN
   assert.equal(stdout.includes(key.slice(3, 40)), false);
   assert.equal(stdout.includes('whsec_'), false);
   assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
-  assert.equal(await followed('apps/shop', stdout), "succeeded { greeting: 'Hello Ada' }\n");
+  assert.equal(await followed('apps/shop', stdout, 'Node'), "succeeded { greeting: 'Hello Ada' }\n");
 });
 
-test('an app of Python gets commands that lead to an ended run', async (t) => {
-  const isNew = await run('python3', ['-c', 'import sys, venv; print(sys.version_info >= (3, 9))']).catch(() => null);
-  if (isNew?.stdout !== 'True\n') return t.skip('there is no python3 of 3.9 with venv');
-  await app('apps/bill', { 'pyproject.toml': '' });
+test('in an empty folder the commands for either language lead to an ended run', async (t) => {
+  await mkdir(path('apps', 'bill'));
   const { code, stdout } = await methods('connect', 'apps/bill');
   assert.equal(code, 0);
-  assert.match(saidToDo(stdout).install, /pip install "methods-client\[worker\] @ http:\S+#sha256=[0-9a-f]{64}"$/);
-  const printed = await followed('apps/bill', stdout).catch((error: { stderr?: string }) => {
+  assert.equal(await followed('apps/bill', stdout, 'Node'), "succeeded { greeting: 'Hello Ada' }\n");
+  assert.equal((await stat(path('apps', 'bill', '.env'))).mode & 0o777, 0o600);
+  assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
+  const { install } = saidToDo(stdout, 'Python');
+  assert.match(install, /pip install "methods-client\[worker\] @ http:\S+#sha256=[0-9a-f]{64}"$/);
+  const isNew = await run('python3', ['-c', 'import sys, venv; print(sys.version_info >= (3, 9))']).catch(() => null);
+  if (isNew?.stdout !== 'True\n') return t.skip('there is no python3 of 3.9 with venv');
+  const printed = await followed('apps/bill', stdout, 'Python').catch((error: { stderr?: string }) => {
     if (/No matching distribution|Failed to establish a new connection/.test(error.stderr ?? '')) return null;
     throw error;
   });
   if (printed === null) return t.skip('PyPI cannot be reached');
   assert.equal(printed, "succeeded {'greeting': 'Hello Ada'}\n");
   stdoutOfBill = stdout;
-  assert.equal((await stat(path('apps', 'bill', '.env'))).mode & 0o777, 0o600);
-  assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
 });
 
 test('the worker of a Python app has no key where others could read it, and is gone when the app is killed', async (t) => {
-  const { file, code } = stdoutOfBill === '' ? { file: '', code: '' } : saidToDo(stdoutOfBill);
+  const { file, code } = stdoutOfBill === '' ? { file: '', code: '' } : saidToDo(stdoutOfBill, 'Python');
   if (file === '') return t.skip('the app was not installed');
   await writeFile(path('apps/bill', 'long.py'), `${code}    print('ran', flush=True)\n    input()\n`);
   const env = { PATH: process.env.PATH, HOME: desk.folder.dir, GREETING_TOKEN: 'made-up-token' };

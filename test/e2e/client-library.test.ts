@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
+import type { KeyId } from '@methods/base/ids';
 import { type AnyAsked, Methods, type Run } from '@methods/client/index';
+import { TEST_DOER } from '../harness/test-doer.ts';
 import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
 import { countingSource, SavedMethod } from './saved-method.ts';
@@ -184,6 +186,24 @@ describe('client library', () => {
     const again = await methods.runs.rerun(run_id);
     assert.notEqual(again.run_id, run_id);
     await methods.runs.cancel(again.run_id);
+  });
+
+  test('a key that was revoked meanwhile ends in a sentence that says so', async () => {
+    const { key, authSha256 } = createServiceKey();
+    const orgId = stack.ready.org_id;
+    const made = await stack.registry.createServiceKey({ orgId, name: 'revoked', authSha256, doer: TEST_DOER });
+    const revoked = new Methods({ apiKey: key, baseUrl: stack.ready.base_url });
+    const { run_id: runId } = await revoked.run({ method: method('greet') });
+    await stack.registry.revokeServiceKey({ orgId, keyId: (made.key?.keyId ?? '') as KeyId, doer: TEST_DOER });
+    const error = await until('it is refused', () =>
+      revoked.runs.get(runId).then(
+        () => null,
+        (reason) => reason,
+      ),
+    );
+    assert.deepEqual([error.name, error.status], ['AuthenticationError', 401]);
+    assert.match(error.message, /has been revoked/);
+    await assert.rejects(revoked.run({ method: method('greet') }), { name: 'AuthenticationError' });
   });
 
   test('an unknown key and an unknown run are typed errors', async () => {

@@ -2,14 +2,20 @@
 // runs. Without Python or PyPI there is a reason to skip.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+/** What the tests of the library need, the library's own packages among it. */
+export const SUITE = [
+  '-r',
+  fileURLToPath(new URL('../../libs/client-python/tests/requirements.txt', import.meta.url)),
+] as const;
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
-const INSTALL_MS = 240_000;
+const INSTALL_MS = 600_000;
+/** For what tests install; the Node of the library's extra is 60 MB. */
 export const PIP_CACHE_DIR = join(CACHE, 'methods-pip');
 
 export type Python = { readonly bin: string } | { readonly missing: string };
@@ -21,8 +27,9 @@ export async function pythonWith(wanted: readonly string[], command = 'python3')
     env,
   }).catch(() => null);
   if (!version?.stdout.startsWith('True')) return { missing: `there is no ${command} of 3.9 or newer with venv` };
+  const texts = wanted.map((each) => (each.endsWith('.txt') ? readFileSync(each, 'utf8') : each));
   const name = createHash('sha256')
-    .update([version.stdout, ...wanted].join('\n'))
+    .update([version.stdout, ...texts].join('\n'))
     .digest('hex')
     .slice(0, 16);
   const folder = join(CACHE, `methods-python-${name}`);
@@ -36,9 +43,9 @@ export async function pythonWith(wanted: readonly string[], command = 'python3')
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', ...wanted];
     await run(join(bin, 'python'), pip, { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } });
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    if (/No matching distribution|ensurepip|Failed to establish a new connection|killed/i.test(`${stderr}${error}`)) {
-      return { missing: `${command} has no venv, or PyPI cannot be reached` };
+    const { stderr = '', killed } = error as { stderr?: string; killed?: boolean };
+    if (killed === true || /No matching distribution|ensurepip|Failed to establish a new connection/.test(stderr)) {
+      return { missing: `${command} has no venv, or PyPI cannot be reached in time` };
     }
     throw error;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Awaitable, Callable
@@ -34,8 +35,13 @@ def test_refusals_are_typed_with_their_findings(client: Methods, address: str) -
     assert [each["path"] for each in refused.value.details] == ["/name"]
     with pytest.raises(NotFound):
         client.runs.get("run_0101m7y804g33sn568qvqft2vt")
-    with Methods("sk_" + "A" * 43, base_url=address) as stranger, pytest.raises(AuthenticationError):
-        next(iter(stranger.runs.list()))
+    for key in ("sk_" + "A" * 43, os.environ["METHODS_TEST_REVOKED_KEY"]):
+        with Methods(key, base_url=address) as stranger:
+            with pytest.raises(AuthenticationError) as unknown:
+                next(iter(stranger.runs.list()))
+            assert unknown.value.status == 401 and "revoked" in str(unknown.value)
+            with pytest.raises(AuthenticationError):
+                stranger.run(method("greet"))
 
 
 def test_two_questions_in_a_row_are_answered_and_a_misfit_is_asked_again(client: Methods) -> None:

@@ -168,6 +168,8 @@ test('its types, with those of a method, check in applications of each kind', as
   await write('bundled.ts', `import { Methods, webhooks } from '@methods/client';\n${types}${CALLS}`);
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
   const strict = ['--noEmit', '--strict', '--target', 'es2023', '--types', 'node', '--exactOptionalPropertyTypes'];
-  await run(tsc, [...strict, '--module', 'node16', '--moduleResolution', 'node16', 'app.mts', 'app.cts', 'refund.ts']);
+  for (const kind of ['node16', 'nodenext']) {
+    await run(tsc, [...strict, '--module', kind, '--moduleResolution', kind, 'app.mts', 'app.cts', 'refund.ts']);
+  }
   await run(tsc, [...strict, '--module', 'esnext', '--moduleResolution', 'bundler', 'bundled.ts']);
 });

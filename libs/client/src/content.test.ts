@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createServiceKey } from '@methods/auth/service-key';
+import { createServiceKey, parseBearerKey } from '@methods/auth/service-key';
+import { ContentKey } from '@methods/content/device/content-key';
 import { until } from '@methods/test/harness/until';
 import { Methods, type MethodsOptions } from './index.ts';
 
@@ -109,4 +110,31 @@ test('a service that shows another run, or plain questions, gets no plain answer
   leaving.abort(new Error('enough'));
   await assert.rejects(running, { message: 'enough' });
   assert.deepEqual([asks, Object(errors[0]).code], [0, 'sealed_value_damaged']);
+});
+
+test('a question of another run, or one that was changed, reaches no handler', async () => {
+  const content = new ContentKey(parseBearerKey(key)?.contentPart ?? '', WHOAMI.org_id);
+  const { $sealed } = content
+    .ofRun('e'.repeat(32))
+    .sealJson({ kind: 'question', step: 'ask' }, { prompt: 'Which password?', form: {} });
+  for (const text of [$sealed, `${$sealed.slice(0, -4)}AAAA`]) {
+    const question = { id: 'q_1', step: 'ask', asked_at: null, deadline_at: null, sealed: { $sealed: text } };
+    let contentId = 'f'.repeat(32);
+    const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
+      if (String(url).endsWith('/v1/whoami')) return Response.json(WHOAMI);
+      contentId = (JSON.parse(String(init.body ?? '{}')) as { content_id?: string }).content_id ?? contentId;
+      return Response.json({ ...RUN, status: 'waiting', steps: [], content_id: contentId, question });
+    };
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => void errors.push(error);
+    const methods = new Methods({ apiKey: key, baseUrl: 'http://server.test', fetch: answer, onError });
+    const leaving = new AbortController();
+    const onAsk = () => assert.fail('it was asked');
+    const running = methods.run({ method: 'wf_1', onAsk, signal: leaving.signal });
+    await until('it is reported', () => errors.length === 1);
+    leaving.abort(new Error('enough'));
+    await assert.rejects(running, { message: 'enough' });
+    assert.equal(Object(errors[0]).code, 'sealed_value_damaged');
+    await assert.rejects(methods.runs.answer('run_1', {}), { name: 'SealedValueError', code: 'sealed_value_damaged' });
+  }
 });

@@ -116,7 +116,7 @@ def api_error(
 ) -> ApiError:
     """The error of a refused request, whose body is ``{error, message?, details?, request_id?}``."""
     code = str(body["error"])
-    message = str(body.get("message") or _plain(status, code))
+    message = _plain(status, code) if status == 401 else str(body.get("message") or _plain(status, code))
     found = body.get("details")
     details: List[Dict[str, Any]] = cast(List[Dict[str, Any]], found) if isinstance(found, list) else []
     kind = _CLASSES.get(status, ServerError if status >= 500 else ApiError)

@@ -85,7 +85,8 @@ class AsyncContent:
         try:
             if question is not None and question.sealed is not None:
                 question, _ = await self.question_of(run, question)
-            sealed: Any = (run.raw.get("error") or {}).get("sealed")
+            failure: Json = run.raw.get("error") or {}
+            sealed = failure.get("sealed")
             if error is not None and sealed is not None:
                 message = (await self._sealed()).open_text(run.content_id, error.step or "", sealed)
                 error = dataclasses.replace(error, message=message)

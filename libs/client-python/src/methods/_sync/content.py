@@ -86,7 +86,8 @@ class Content:
         try:
             if question is not None and question.sealed is not None:
                 question, _ = self.question_of(run, question)
-            sealed: Any = (run.raw.get("error") or {}).get("sealed")
+            failure: Json = run.raw.get("error") or {}
+            sealed = failure.get("sealed")
             if error is not None and sealed is not None:
                 message = (self._sealed()).open_text(run.content_id, error.step or "", sealed)
                 error = dataclasses.replace(error, message=message)
