@@ -1,19 +1,11 @@
 // An application of the packed Node library, in a folder of its own: its programs are processes of their own.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildCode } from '@methods/client/pack/build-package';
 import { tempFolder } from '../harness/temp-folder.ts';
 import type { Stack } from './stack.ts';
-
-export interface Program {
-  readonly child: ChildProcess;
-  /** Its lines so far. */
-  readonly lines: string[];
-  readonly errors: () => string;
-  readonly ended: Promise<number | null>;
-}
+import { type Program, startProgram } from './started-program.ts';
 
 export class NodeApp {
   readonly folder = tempFolder('node-app');
@@ -35,24 +27,10 @@ export class NodeApp {
 
   started(name: string, env: Readonly<Record<string, string>> = {}): Program {
     const { api_key: key, base_url: server } = this.stack.ready;
-    const child = spawn(process.execPath, [name], {
-      cwd: this.folder,
-      env: { PATH: process.env.PATH, HOME: this.folder, SERVICE_API_KEY: key, METHODS_SERVER: server, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const lines: string[] = [];
-    let errors = '';
-    let rest = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      const parts = (rest + text).split('\n');
-      rest = parts.pop() ?? '';
-      lines.push(...parts);
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors += text;
-    });
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    return { child, lines, errors: () => errors, ended };
+    const own = { PATH: process.env.PATH, HOME: this.folder, SERVICE_API_KEY: key, METHODS_SERVER: server };
+    const program = startProgram(process.execPath, [name], { cwd: this.folder, env: { ...own, ...env } });
+    program.child.stdin?.end();
+    return program;
   }
 
   uninstall(): Promise<void> {
