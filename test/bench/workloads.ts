@@ -4,6 +4,7 @@ import { measureAgents } from './agents.ts';
 import { measureBacklog } from './backlog.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
+import { measureClient } from './client/client.ts';
 import { measureDeadlines } from './deadlines.ts';
 import { measureEventReaders } from './event-readers.ts';
 import { measureEvents } from './events.ts';
@@ -115,6 +116,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   agents: ({ scale }) => withStackFor((stack) => measureAgents(stack, scale)),
   inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
   'mailed-questions': async ({ scale }) => measureMailedQuestions(scale),
+  client: ({ scale }) => withStackFor((stack) => measureClient(stack, scale), ['--workers', '0']),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),

@@ -1,0 +1,55 @@
+// An application of the Node library, in the folder where the library is installed: measures what its argument names,
+// and prints it as one line of JSON.
+import { Methods } from '@methods/client';
+
+const { METHOD, RUNS, MODE } = process.env;
+const runs = Number(RUNS);
+
+/** In turns, so that a busy moment of the machine meets each client. */
+async function latencies(clients) {
+  const times = clients.map(() => []);
+  for (let n = 0; n < runs; n++) {
+    for (const [at, client] of clients.entries()) {
+      const beganMs = performance.now();
+      const { status, error } = await client.run({ method: METHOD, inputs: { n } });
+      times[at].push(performance.now() - beganMs);
+      if (status !== 'succeeded') throw new Error(`${status} ${error?.message}`);
+    }
+  }
+  // The first ones start the worker and warm it up.
+  return times.map((each) => each.slice(Math.floor(runs / 5)));
+}
+
+function open() {
+  const kinds = process.getActiveResourcesInfo();
+  const count = (name) => kinds.filter((kind) => kind === name).length;
+  return { sockets: count('TCPSocketWrap'), timers: count('Timeout') };
+}
+
+async function waiting() {
+  const client = new Methods({ worker: false });
+  const leaving = new AbortController();
+  const metadata = { bench: `${process.pid}` };
+  const calls = Array.from({ length: runs }, (_, n) =>
+    client.run({ method: METHOD, inputs: { n }, metadata, signal: leaving.signal }).catch(() => {}),
+  );
+  const beganMs = performance.now();
+  const started = async () => {
+    const ids = [];
+    for await (const { run_id: id } of client.runs.list({ metadata, pageSize: 200 })) ids.push(id);
+    return ids;
+  };
+  let ids = [];
+  while (ids.length < runs) ids = await started();
+  const found = { ...open(), ms: performance.now() - beganMs };
+  leaving.abort();
+  await Promise.all(calls);
+  await Promise.all(ids.map((id) => client.runs.cancel(id)));
+  return found;
+}
+
+const measured =
+  MODE === 'waiting'
+    ? await waiting()
+    : await latencies(MODE === 'device' ? [new Methods(), new Methods({ runData: 'device' })] : [new Methods()]);
+console.log(JSON.stringify(measured));
