@@ -377,7 +377,7 @@ export interface paths {
         };
         get: operations["listVersions"];
         put?: never;
-        post?: never;
+        post: operations["saveVersion"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2124,6 +2124,79 @@ export interface operations {
                             version_id: string;
                         }[];
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    saveVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    base_version: string;
+                    reason: string;
+                    source: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        created: boolean;
+                        method_id: string;
+                        schema_version: string;
+                        sha256: string;
+                        version_id: string;
+                        warnings: {
+                            code: string;
+                            column?: number;
+                            end_column?: number;
+                            end_line?: number;
+                            hint?: string;
+                            line?: number;
+                            message: string;
+                            path: string;
+                            /** @enum {string} */
+                            severity?: "error" | "warning";
+                        }[];
+                    };
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        created: boolean;
+                        method_id: string;
+                        schema_version: string;
+                        sha256: string;
+                        version_id: string;
+                        warnings: {
+                            code: string;
+                            column?: number;
+                            end_column?: number;
+                            end_line?: number;
+                            hint?: string;
+                            line?: number;
+                            message: string;
+                            path: string;
+                            /** @enum {string} */
+                            severity?: "error" | "warning";
+                        }[];
                     };
                 };
             };
