@@ -98,7 +98,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       [active],
     ),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height of all rows changes with the width of the page
   useEffect(() => virtualizer.measure(), [isPhone]);
 
   const items = virtualizer.getVirtualItems();

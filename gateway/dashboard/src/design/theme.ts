@@ -6,10 +6,16 @@ const accent: MantineColorsTuple = [
   ...(['#6b6be0', '#5b5ad8', '#4b4acf', '#3f3eb4', '#333293'] as const),
 ];
 
+/** The greys of our dark backgrounds and texts. */
+const dark: MantineColorsTuple = [
+  ...(['#e8ebf0', '#c5ccd6', '#a6afbd', '#7a8596', '#3a434f'] as const),
+  ...(['#222831', '#181c22', '#111418', '#0d1013', '#090b0d'] as const),
+];
+
 export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   fontFamilyMonospace: 'var(--mono)',
-  colors: { accent },
+  colors: { accent, dark },
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 3 },
   autoContrast: true,

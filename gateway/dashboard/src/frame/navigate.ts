@@ -1,5 +1,5 @@
 // Goes to a page of the same organization, and changes the query of the present one.
-import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Search } from '../address/search.ts';
 import { pathOf } from '../api/client.ts';
@@ -24,4 +24,10 @@ export function useSearchState(): [Search, (change: Readonly<Record<string, stri
     [navigate],
   );
   return [search, change];
+}
+
+/** A value of the page's path, like `run` of `/runs/$run`. */
+export function usePathValue(name: string): string {
+  const values = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>;
+  return values[name] ?? '';
 }

@@ -1,84 +1,146 @@
-// All runs of the organization, newest first.
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { got } from '../../api/client.ts';
+// Production: is it well, what needs a hand, and all runs.
+import { Button } from '@mantine/core';
+import { useEffect, useMemo, useState } from 'react';
+import { isFailure } from '../../api/failure.ts';
 import { useMethodName } from '../../api/method-names.ts';
-import type { ListedRun, RunStatus } from '../../api/shapes.ts';
-import { useApi } from '../../api/use-api.ts';
-import { type Column, DataTable } from '../../design/data-table.tsx';
-import { Empty } from '../../design/empty.tsx';
+import { DataTable } from '../../design/data-table.tsx';
 import { Page } from '../../design/page.tsx';
 import { Panel } from '../../design/panel.tsx';
-import { StatusBadge } from '../../design/status-badge.tsx';
+import { useAction } from '../../frame/actions.ts';
 import { useSearchState } from '../../frame/navigate.ts';
-import { Duration, Time } from '../../time/time.tsx';
+import { useMay } from '../../session/viewer.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { FirstVisit } from './first-visit.tsx';
+import { HeadLine } from './head-line.tsx';
+import { Histogram } from './histogram.tsx';
+import { runColumns, runLines } from './run-columns.tsx';
+import { bulkFilter, filterCount, filterQuery, withoutFilters } from './run-filter.ts';
+import { RunFilters } from './run-filters.tsx';
+import classes from './run-list.module.css';
+import { useRuns } from './use-runs.ts';
+import { WarningBar } from './warning-bar.tsx';
+import { useStatistics } from './watch.ts';
 
-const PAGE = 100;
+const NONE: ReadonlySet<string> = new Set();
 
 export function ProductionPage() {
-  const { org, api } = useApi();
   const [search, change] = useSearchState();
-  const status = search.status as RunStatus | undefined;
-  const nameOf = useMethodName();
-  const runs = useInfiniteQuery({
-    queryKey: [org, 'runs', 'list', { status }],
-    queryFn: ({ pageParam, signal }) =>
-      got(
-        api.GET('/api/runs', {
-          params: { query: { limit: PAGE, ...(status && { status }), ...(pageParam && { cursor: pageParam }) } },
-          signal,
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-    meta: { staleOn: ['run'], everyMs: 2_000 },
-  });
-  const columns = useMemo<Column<ListedRun>[]>(
-    () => [
-      { id: 'status', header: 'Status', width: '130px', cell: (run) => <StatusBadge status={run.status} /> },
-      { id: 'method', header: 'Method', width: 'minmax(160px, 2fr)', cell: (run) => nameOf(run.method) },
-      { id: 'id', header: 'Run', width: '150px', cell: (run) => `…${run.run_id.slice(-8)}` },
-      { id: 'started', header: 'Created', width: '130px', cell: (run) => <Time at={run.timing.created_at} /> },
-      {
-        id: 'duration',
-        header: 'Duration',
-        width: '120px',
-        align: 'end',
-        cell: (run) => <Duration ms={run.timing.queued_ms + run.timing.running_ms + run.timing.waiting_ms} />,
-      },
-    ],
-    [nameOf],
-  );
+  const { query, rows, gathered, showNew } = useRuns(search);
+  const count = filterCount(search);
+  const isFirstVisit = query.data !== undefined && rows.length === 0 && count === 0 && !query.hasNextPage;
+  useAction('Show failed runs of the last hour', () => change({ status: 'failed', last: '1h' }));
+  useAction(count > 0 ? 'Clear the filters' : null, () => change(withoutFilters(search)));
   return (
     <Page title="Production">
+      {isFirstVisit ? (
+        <FirstVisit />
+      ) : (
+        <>
+          <HeadLine />
+          <WarningBar />
+          <RunFilters search={search} onChange={change} />
+          <Course search={search} onChange={change} />
+          <RunList
+            {...{ search, query, rows, gathered, showNew, count }}
+            onClear={() => change(withoutFilters(search))}
+          />
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface CourseProps {
+  readonly search: ReturnType<typeof useSearchState>[0];
+  readonly onChange: ReturnType<typeof useSearchState>[1];
+}
+
+/** The histogram of the list's filter; without a time, of 24 hours. */
+function Course({ search, onChange }: CourseProps) {
+  const filter = useMemo(() => {
+    const { last, ...others } = search;
+    if (last === '1h' || last === '24h' || last === '7d' || last === '30d') return { ...filterQuery(others, 0), last };
+    const query = filterQuery(search, Date.now());
+    // A count begins somewhere.
+    return query.created_after === undefined && query.created_before !== undefined
+      ? { ...query, created_after: new Date(Date.parse(query.created_before) - 86_400_000).toISOString() }
+      : query;
+  }, [search]);
+  const { data, error } = useStatistics(filter);
+  if (data === undefined || isFailure(error, 'invalid_request')) return null;
+  return (
+    <Histogram
+      statistics={data}
+      onSelect={(from, to) => onChange({ last: null, created_after: from, created_before: to })}
+    />
+  );
+}
+
+interface RunListProps extends ReturnType<typeof useRuns> {
+  readonly search: ReturnType<typeof useSearchState>[0];
+  readonly count: number;
+  readonly onClear: () => void;
+}
+
+function RunList({ search, query, rows, gathered, showNew, count, onClear }: RunListProps) {
+  const nameOf = useMethodName();
+  const columns = useMemo(() => runColumns(nameOf), [nameOf]);
+  const mayChange = useMay('member');
+  const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
+  const filterText = JSON.stringify(search);
+  useEffect(() => setSelected(NONE), [filterText]);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  return (
+    <>
+      {gathered > 0 && (
+        <div className={classes.gathered}>
+          <Button
+            radius="xl"
+            onClick={() => {
+              window.scrollTo({ top: 0 });
+              showNew();
+            }}
+          >
+            {gathered === 1 ? '1 new run' : `${gathered.toLocaleString('en')} new runs`}
+          </Button>
+        </div>
+      )}
       <Panel
-        query={runs}
+        query={query}
         what="Runs"
-        isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
-        empty={<Empty title="No runs yet" />}
-        filters={status && { count: 1, onClear: () => change({ status: null }) }}
+        rows={12}
+        isEmpty={() => rows.length === 0 && !hasNextPage}
+        filters={{ count, onClear }}
       >
         {({ pages }) => (
           <DataTable
             label="Runs"
-            rows={pages.flatMap(({ items }) => items as ListedRun[])}
+            rows={rows}
             columns={columns}
             rowId={(run) => run.run_id}
             rowLink={(run) => ({ to: `/runs/${run.run_id}` })}
-            phone={(run) => ({
-              first: (
-                <>
-                  <StatusBadge status={run.status} short /> {nameOf(run.method)}
-                </>
-              ),
-              second: <Time at={run.timing.created_at} />,
-            })}
+            phone={(run) => runLines(run, nameOf)}
+            selection={mayChange ? { ids: selected, onChange: setSelected } : undefined}
             onEnd={() => {
-              if (runs.hasNextPage && !runs.isFetchingNextPage) void runs.fetchNextPage();
+              if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
             }}
+            foot={
+              <div className={classes.foot} role="status">
+                {isFetchingNextPage
+                  ? 'More runs are being loaded.'
+                  : hasNextPage
+                    ? ''
+                    : pages.at(-1)?.next_cursor
+                      ? 'These are the newest. Choose a time to see earlier ones.'
+                      : `All ${rows.length.toLocaleString('en')} runs are shown.`}
+              </div>
+            }
           />
         )}
       </Panel>
-    </Page>
+      {selected.size > 0 && (
+        <BulkBar ids={selected} filter={() => bulkFilter(search, Date.now())} onClear={() => setSelected(NONE)} />
+      )}
+    </>
   );
 }

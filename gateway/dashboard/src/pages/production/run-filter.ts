@@ -1,0 +1,58 @@
+// The filter of the list as the address has it, and as calls take it. Pure: the present comes from the caller.
+import type { Search } from '../../address/search.ts';
+
+export const LAST_MS: Readonly<Record<string, number>> = {
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+  '7d': 604_800_000,
+  '30d': 2_592_000_000,
+};
+const PLAIN = ['status', 'method', 'version', 'started_by', 'text', 'created_after', 'created_before'];
+
+/** The names of the address that filter, other than its time. */
+export function filterNames(search: Search): string[] {
+  return Object.keys(search).filter(
+    (name) => PLAIN.includes(name) || name === 'last' || /^metadata\.(?!__proto__$)[\s\S]{1,64}$/.test(name),
+  );
+}
+
+/** As calls take it: `last` becomes a time. */
+export function filterQuery(search: Search, nowMs: number): Record<string, string> {
+  const names = filterNames(search).filter((name) => name !== 'last');
+  const query: Record<string, string> = Object.fromEntries(names.map((name) => [name, search[name] ?? '']));
+  const lastMs = LAST_MS[search.last ?? ''];
+  if (lastMs !== undefined && query.created_after === undefined && query.created_before === undefined) {
+    query.created_after = new Date(nowMs - lastMs).toISOString();
+  }
+  return query;
+}
+
+/** Counted as a person sees them: a time is one filter. */
+export function filterCount(search: Search): number {
+  const names = filterNames(search);
+  const times = names.filter((name) => /^(created_|last$)/.test(name)).length;
+  return names.length - Math.max(0, times - 1);
+}
+
+/** A change of the address that removes all filters. */
+export function withoutFilters(search: Search): Record<string, null> {
+  return Object.fromEntries(filterNames(search).map((name) => [name, null]));
+}
+
+/** The filter as a change of many runs takes it. */
+export function bulkFilter(search: Search, nowMs: number): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of Object.entries(filterQuery(search, nowMs))) {
+    if (name.startsWith('metadata.')) metadata[name.slice('metadata.'.length)] = value;
+    else fields[name] = value;
+  }
+  return { ...fields, ...(Object.keys(metadata).length > 0 && { metadata }) };
+}
+
+/** `order=712`: a pair of the metadata, as a person types it; null: it is none. */
+export function typedPair(text: string): { readonly name: string; readonly value: string } | null {
+  const [, key, value] = /^([^=\s]{1,64})=(.{1,512})$/s.exec(text.trim()) ?? [];
+  return key === undefined || value === undefined || key === '__proto__' ? null : { name: `metadata.${key}`, value };
+}
