@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
+import { servedBuilds } from '@methods/local-stack/served-builds';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
 import { makeCluster, type OwnPostgres, startSharedPostgres } from './harness/postgres.ts';
@@ -82,17 +83,20 @@ if (runs.length === 0) {
   process.exitCode = 1;
 } else {
   if (findNatsServer() === null) await installNatsServer();
-  const [built, postgres, cli] = await Promise.all([
+  const [built, postgres, cli, served] = await Promise.all([
     BuiltCode.build(
       root,
       runs.flatMap((run) => run.groups),
     ),
     startPostgres(),
     PackedCli.install(),
+    // Each stack would start two processes to find them.
+    wholeSystem.length + loads.length > 0 ? servedBuilds(console.error) : {},
   ]);
   const [pip, reports] = [tempFolder('pip'), tempFolder('cpu')];
   const startS = cpuSeconds([process.pid])[0] ?? 0;
   const env = {
+    ...served,
     METHODS_TEST_POSTGRES_URL: postgres.url,
     METHODS_TEST_CLI: cli.bin,
     METHODS_TEST_PIP: pip,

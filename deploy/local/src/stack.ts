@@ -3,8 +3,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OrgId } from '@methods/base/ids';
-import { clientPackages } from './client-packages.ts';
-import { dashboard } from './dashboard.ts';
 import { DataFolder } from './data-folder.ts';
 import { findNatsServer, installNatsServer, startNats } from './embedded/nats-server.ts';
 import { startPostgres } from './embedded/postgres-server.ts';
@@ -15,6 +13,7 @@ import type { Options } from './options.ts';
 import { freePort, gatewayPort } from './ports.ts';
 import { methodFiles, Publisher } from './publish.ts';
 import { removeReadyLine, writeReadyLine } from './ready-file.ts';
+import { servedBuilds } from './served-builds.ts';
 import { ServiceProcess } from './service-process.ts';
 import { SignIn } from './sign-in.ts';
 
@@ -98,7 +97,7 @@ export class LocalStack {
     const choice = await gatewayPort(options.port);
     if (choice.instead !== null) say(`Port ${choice.instead} is taken, using ${choice.port}.`);
     const baseUrl = `http://127.0.0.1:${choice.port}`;
-    const building = [clientPackages(say), dashboard(say)];
+    const building = servedBuilds(say);
     const signIn = await SignIn.of(folder.partFolder('identity-provider'), baseUrl, say);
     const [postgresUrl, natsUrl] = [await this.postgres(folder), await this.nats(folder)];
     await signIn.takeOrganizationsAlong(postgresUrl);
@@ -149,7 +148,7 @@ export class LocalStack {
         ...signIn.gatewayEnvironment(),
         MCP_STATE_KEY: folder.secrets.mcpStateKey,
         GRPC_PUBLIC_URL: grpcUrl,
-        ...Object.assign({}, ...(await Promise.all(building))),
+        ...(await building),
         METHOD_REGISTRY_URL: registry,
         NOTIFIER_URL: notifier,
         RUN_SCHEDULER_URLS: schedulers.map((node) => node.internal).join(','),

@@ -2,7 +2,6 @@
 // the present sources, unless it is there, and prints its path.
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { buildDashboard } from './build-dashboard.ts';
 import { sourcesKey } from './sources-key.ts';
 
 const UNFINISHED = 'unfinished-';
@@ -11,7 +10,13 @@ const UNUSED_MS_MAX = 24 * 3_600_000;
 
 const [first = '.', second] = process.argv.slice(2);
 if (first === '--kept' && second !== undefined) console.log(await kept(second));
-else await buildDashboard(resolve(first));
+else await build(resolve(first));
+
+/** Loads the bundler only where there is something to build: most starts find what they need. */
+async function build(folder: string): Promise<void> {
+  const { buildDashboard } = await import('./build-dashboard.ts');
+  await buildDashboard(folder);
+}
 
 async function kept(root: string): Promise<string> {
   const folder = join(root, await sourcesKey());
@@ -19,7 +24,7 @@ async function kept(root: string): Promise<string> {
     await mkdir(root, { recursive: true });
     const unfinished = await mkdtemp(join(root, UNFINISHED));
     try {
-      await buildDashboard(unfinished);
+      await build(unfinished);
       await rename(unfinished, folder).catch(async (error) => {
         // Another start has built the same meanwhile.
         if (!(await isThere(folder))) throw error;

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DASHBOARD } from './vite-config.ts';
+import { fileURLToPath } from 'node:url';
 
-const ROOT = join(DASHBOARD, '../..');
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const OTHERS = /\.(?:test|fixture)\.tsx?$|(?:^|\/)(?:node_modules|README\.md)(?:\/|$)/;
 
 export async function sourcesKey(): Promise<string> {

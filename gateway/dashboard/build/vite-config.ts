@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import type { InlineConfig } from 'vite';
 
-export const DASHBOARD = fileURLToPath(new URL('../', import.meta.url));
+const DASHBOARD = fileURLToPath(new URL('../', import.meta.url));
 
 /** Replaced in the page by the gateway, with a new value for each reply. */
 const NONCE = '__NONCE__';

@@ -6,8 +6,6 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pack } from '@methods/client/pack/pack-client';
-import { buildWheel } from './python-wheel.ts';
 
 const LIBS = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = /\.(?:ts|mjs|js|json|py|bash|toml|md|typed)$|\/bin\/step$/;
@@ -43,7 +41,12 @@ async function isWhole(folder: string): Promise<boolean> {
   return (await readdir(folder).catch(() => [])).length === 2;
 }
 
+/** Loads the bundler only where there is something to build: most starts find what they need. */
 async function buildPackages(folder: string): Promise<void> {
+  const [{ pack }, { buildWheel }] = await Promise.all([
+    import('@methods/client/pack/pack-client'),
+    import('./python-wheel.ts'),
+  ]);
   await mkdir(folder, { recursive: true });
   const scratch = await mkdtemp(join(tmpdir(), 'methods-packages-'));
   try {
