@@ -13,7 +13,7 @@ export function newQueryClient(): QueryClient {
         staleTime: FRESH_MS,
         gcTime: KEPT_MS,
         refetchOnWindowFocus: false,
-        // A refusal stays one; a server that is away comes back.
+        // A refusal stays one; a server that is unavailable comes back.
         retry: (count, error) => count < RETRIES_MAX && isFailure(error) && (error.status === 0 || error.status >= 500),
       },
       mutations: { retry: false },

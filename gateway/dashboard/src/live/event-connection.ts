@@ -43,7 +43,7 @@ export async function followEvents(options: ConnectionOptions): Promise<void> {
         options.onEvent(event);
       }
     } catch {
-      // Whatever ended it, the next try shows whether it has passed.
+      // The next try shows whether the fault that ended it has passed.
     }
     if (signal.aborted) return;
     stoppedMs ??= Date.now();

@@ -85,7 +85,7 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
         if (next.kind === 'stopped') wasStopped.current = true;
         if (next.kind !== 'open' || !wasStopped.current) return;
         wasStopped.current = false;
-        // A server that was away may be a newer one.
+        // A server that was unavailable may be a newer one.
         void isNewerRelease().then((newer) => newer && setOutdated(true));
       },
       onRefused: () => void queryClient.invalidateQueries({ queryKey: viewerKey(org) }),

@@ -1,4 +1,4 @@
-// A change of many runs: how far it is, by whom, and how to stop it. It goes on when the page is left.
+// A change of many runs: how far it is, by whom, and how to stop it. It continues when the page is left.
 import { Button, Progress } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
