@@ -20,6 +20,8 @@ export interface KnownQueue {
   failed: boolean;
   /** Other nodes may believe that a run waits here. */
   told: boolean;
+  /** Runs have left it since its head was last looked at. */
+  wasLeft: boolean;
 }
 
 /** A new cursor each time: the result for a replaced cursor no longer counts. */
@@ -37,6 +39,7 @@ export function newQueue(key: QueueKey): KnownQueue {
     takers: [],
     failed: false,
     told: false,
+    wasLeft: false,
   };
 }
 
@@ -61,6 +64,22 @@ export function beginRead(queue: KnownQueue): QueueCursor {
   queue.failed = false;
   queue.late = [];
   return queue.cursor;
+}
+
+/** The queues from the `from`th on, and where the next round begins. */
+export function inTurn(
+  all: Iterable<KnownQueue>,
+  from: number,
+  queuesMax: number,
+): { readonly queues: KnownQueue[]; readonly next: number } {
+  const queues: KnownQueue[] = [];
+  let at = 0;
+  for (const queue of all) {
+    if (at++ < from) continue;
+    if (queues.length === queuesMax) return { queues, next: at - 1 };
+    queues.push(queue);
+  }
+  return { queues, next: 0 };
 }
 
 /** Keeps each run once. Thousands of entries may belong before thousands: bisection finds the place. */

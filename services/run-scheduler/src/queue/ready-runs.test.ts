@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
 import type { QueueEntry, QueueKey } from '../store/run-store.ts';
 import { QueuedPages } from './queued-pages.fixture.ts';
 import { type QueueHead, ReadyRuns } from './ready-runs.ts';
@@ -176,7 +177,7 @@ describe('heads of queues', () => {
     }
     pages.held = false;
     await turn();
-    await ready.recheckEmpty();
+    await ready.recheck();
     const areKnown = () => queues.every((queue) => ready.headOf(queue) !== null);
     await until('all are read', areKnown);
     pages.held = true;
@@ -193,7 +194,7 @@ describe('heads of queues', () => {
     await loaded();
     assert.equal(ready.isEmpty(key), true);
     pages.rows = [entry(1)];
-    await ready.recheckEmpty();
+    await ready.recheck();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
     assert.equal(ready.isEmpty(key), false);
   });
@@ -205,21 +206,38 @@ describe('heads of queues', () => {
     await loaded();
     await until('both are read', () => ready.isEmpty(other) && ready.isEmpty(key));
     pages.rows = [entry(1)];
-    await ready.recheckEmpty();
+    await ready.recheck();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
     assert.deepEqual([pages.headsRead, pages.pagesRead], [[2, 2, 1], 0]);
+  });
+
+  test('looks once at the head of a queue that runs have left, and reads it no further', async () => {
+    pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
+    await loaded();
+    await ready.recheck();
+    assert.deepEqual(pages.headsRead, [1]);
+    const { queued, running, waiting } = runs;
+    const [method, orgId] = [key.method, key.orgId];
+    const ofKey = <Of extends Run>(run: Of): Of => ({ ...run, facts: { ...run.facts, method, orgId } });
+    ready.committed(ofKey(waiting), ofKey(running));
+    await ready.recheck();
+    assert.deepEqual(pages.headsRead, [1]);
+    ready.committed(ofKey(queued), ofKey(running));
+    for (let look = 0; look < 3; look++) await ready.recheck();
+    assert.deepEqual([pages.headsRead, pages.pagesRead], [[1, 1], 0]);
+    assert.equal(ready.headOf(key)?.queuedAtMs, 0);
   });
 
   test('a check of empty queues that fails is repeated', async () => {
     await loaded();
     pages.rows = [entry(1)];
     pages.held = true;
-    const look = ready.recheckEmpty();
+    const look = ready.recheck();
     await sent();
     pages.asked[0]?.fail();
     pages.held = false;
     await look;
-    await ready.recheckEmpty();
+    await ready.recheck();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
   });
 
@@ -267,10 +285,10 @@ describe('heads of queues', () => {
     await until('all are read', () => queues.every((queue) => ready.isEmpty(queue)));
     assert.deepEqual(announced, []);
     pages.headsRead.length = 0;
-    for (let look = 0; look < 3; look++) await ready.recheckEmpty();
+    for (let look = 0; look < 3; look++) await ready.recheck();
     assert.deepEqual(pages.headsRead, [2_000, 2_000, 1_000]);
     pages.rows = [entry(1)];
-    for (let look = 0; look < 3; look++) await ready.recheckEmpty();
+    for (let look = 0; look < 3; look++) await ready.recheck();
     await until('all are found', () => queues.every((queue) => ready.headOf(queue) !== null));
     await turn();
     for (const told of [2_000, 2_000, 1_000]) {
@@ -311,7 +329,7 @@ describe('heads of queues', () => {
     await until('it is looked through', () => ready.isEmpty(key));
     const { pagesRead } = pages;
     assert.ok(pagesRead >= 9 && pagesRead <= 10, `${pagesRead} pages`);
-    for (let look = 0; look < 5; look++) await ready.recheckEmpty();
+    for (let look = 0; look < 5; look++) await ready.recheck();
     await until('it is looked through once more', () => ready.isEmpty(key));
     assert.ok(pages.pagesRead <= 2 * pagesRead, `${pages.pagesRead} pages`);
     pages.rows.push(entry(96));

@@ -11,6 +11,7 @@ import {
   atStart,
   beginRead,
   insertInOrder,
+  inTurn,
   isAfter,
   isUnknown,
   type KnownQueue,
@@ -42,6 +43,7 @@ const WALK_EVERY = 12;
 const READS_MAX = 4;
 /** Runs queued while one page is read; with more of them the queue is read again. */
 const LATE_MAX = 1_000;
+
 export class ReadyRuns {
   private readonly queues = new Map<string, KnownQueue>();
   private readonly changed = new Set<string>();
@@ -85,10 +87,15 @@ export class ReadyRuns {
   }
 
   committed(before: Run | null, after: Run): void {
-    if (after.status !== 'queued') return;
+    if (before?.status !== 'queued' && after.status !== 'queued') return;
+    const key = queueOf(after.facts);
     const { runId, shard } = after.facts;
-    if (before?.status === 'queued' && before.stateSinceMs === after.stateSinceMs) return;
-    this.added(queueOf(after.facts), { runId, shard, queuedAtMs: queuePlaceMs(after) });
+    if (after.status !== 'queued') {
+      const queue = this.queues.get(queueName(key));
+      if (queue !== undefined) queue.wasLeft = true;
+    } else if (before?.status !== 'queued' || before.stateSinceMs !== after.stateSinceMs) {
+      this.added(key, { runId, shard, queuedAtMs: queuePlaceMs(after) });
+    }
   }
 
   /** A run was queued by a commit of this node. */
@@ -155,47 +162,41 @@ export class ReadyRuns {
 
   /** Announces queues with waiting runs, a bounded number in each round, in turn. */
   tellHeads(): void {
-    const turn = this.inTurn(this.tellFrom, TOLD_MAX);
+    const turn = inTurn(this.queues.values(), this.tellFrom, TOLD_MAX);
     this.tellFrom = turn.next;
     for (const queue of turn.queues) if (queue.entries.length > 0) this.touch(queue);
   }
 
-  /** Rechecks queues that seem empty, many by one statement and in turn: compensates for a lost wake-up. */
-  async recheckEmpty(): Promise<void> {
+  /**
+   * Looks at the heads of queues that seem empty, many by one statement and in turn, since a wake-up may be lost; and of
+   * those that runs have left. Until a vacuum the index lists these runs before the head, and the first read that passes
+   * over them marks their entries for the next: so none has to pass over all that have left a long queue.
+   */
+  async recheck(): Promise<void> {
     if (this.rechecking) return;
     this.rechecking = true;
     const walk = this.rechecks++ % WALK_EVERY === 0;
-    const turn = this.inTurn(this.recheckFrom, RECHECKED_MAX);
+    const turn = inTurn(this.queues.values(), this.recheckFrom, RECHECKED_MAX);
     this.recheckFrom = turn.next;
     for (const queue of this.queues.values()) if (queue.failed && seemsEmpty(queue)) this.restart(queue);
-    const empty = turn.queues.filter((queue) => seemsEmpty(queue) && !queue.more);
+    const looked = turn.queues.filter((queue) => queue.wasLeft || (seemsEmpty(queue) && !queue.more));
     try {
-      if (empty.length > 0) await this.look(empty, walk);
+      if (looked.length > 0) await this.look(looked, walk);
     } catch (error) {
-      this.options.logger.warn({ error }, 'empty queues could not be looked at');
+      this.options.logger.warn({ error }, 'heads of queues could not be looked at');
     }
     this.rechecking = false;
   }
 
-  private async look(empty: readonly KnownQueue[], walk: boolean): Promise<void> {
-    const keys = empty.map((queue) => queue.key);
+  private async look(queues: readonly KnownQueue[], walk: boolean): Promise<void> {
+    const keys = queues.map((queue) => queue.key);
+    for (const queue of queues) queue.wasLeft = false;
     const heads = await this.options.store.queueHeads(keys, this.options.ownedShards());
-    for (const [i, queue] of empty.entries()) {
+    for (const [i, queue] of queues.entries()) {
       const head = heads[i];
       const found = head !== undefined && (head.entries.length > 0 || (walk && head.end !== null));
-      if (found && this.isKept(queue) && seemsEmpty(queue)) this.restart(queue);
+      if (found && this.isKept(queue) && seemsEmpty(queue) && !queue.more) this.restart(queue);
     }
-  }
-
-  private inTurn(from: number, queuesMax: number): { queues: KnownQueue[]; next: number } {
-    const queues: KnownQueue[] = [];
-    let at = 0;
-    for (const queue of this.queues.values()) {
-      if (at++ < from) continue;
-      if (queues.length === queuesMax) return { queues, next: at - 1 };
-      queues.push(queue);
-    }
-    return { queues, next: 0 };
   }
 
   /** Entries held, of all queues together. */
