@@ -25,7 +25,10 @@ import { lostStep } from './step-states.ts';
 /** The time a failed run waits for a worker that cleans up. */
 export const WORKER_WAIT_MS = 15 * 60_000;
 
-/** Returns the fields that every state has, with the span of the present state added. */
+/**
+ * Returns the fields that every state has, with the span of the present state added. The fields of the next state are
+ * written before these: after a copy each new one costs the engine microseconds.
+ */
 export function leave(run: Run, nowMs: number) {
   return {
     facts: run.facts,
@@ -46,7 +49,8 @@ export function leave(run: Run, nowMs: number) {
   };
 }
 
-function bookSpan(run: Run, nowMs: number): Spans {
+/** Returns the spans with that of the present state. */
+export function bookSpan(run: Run, nowMs: number): Spans {
   const spanMs = Math.max(0, nowMs - run.stateSinceMs);
   switch (run.status) {
     case 'queued':
@@ -63,14 +67,14 @@ function bookSpan(run: Run, nowMs: number): Spans {
 
 export function toCancelled(run: Run, nowMs: number): { run: CancelledRun; effects: Effect[] } {
   return {
-    run: { ...leave(run, nowMs), status: 'cancelled', ending: null },
+    run: { status: 'cancelled', ...leave(run, nowMs), ending: null },
     effects: [...endLease(run), ...closeQuestion(run, 'cancelled'), ...emit(run, 'cancelled')],
   };
 }
 
 export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
   return {
-    run: { ...leave(run, nowMs), status: 'failed', error, ending: null },
+    run: { status: 'failed', error, ...leave(run, nowMs), ending: null },
     effects: [...endLease(run), ...emit(run, 'failed')],
   };
 }
@@ -80,7 +84,7 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
   // A cleanup is not begun again, since it may be why its workers ended.
   if (run.ending?.kind === 'cleanup') return toFailed(run, run.ending.error, nowMs);
   if (run.attempts < run.facts.maxAttempts) {
-    return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: false }, effects: endLease(run) };
+    return { run: { status: 'queued', ...leave(run, nowMs), attemptOpen: false }, effects: endLease(run) };
   }
   const message = `The worker was lost ${run.attempts} times.`;
   return toEnding(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
@@ -90,7 +94,7 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
 export function toEnding(run: RunningRun | QueuedRun, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
   if (!run.facts.cleansUp) return toFailed(run, error, nowMs);
   const ending: RunEnding = { kind: 'cleanup', error, byMs: nowMs + WORKER_WAIT_MS };
-  return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: true, ending }, effects: endLease(run) };
+  return { run: { status: 'queued', ...leave(run, nowMs), attemptOpen: true, ending }, effects: endLease(run) };
 }
 
 /** Queues the cleanup again, with new time for a worker to come. */
@@ -113,7 +117,7 @@ export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effect
 
 /** Returns the run to the queue; the next claim continues this attempt. */
 export function toQueued(run: RunningRun, nowMs: number): QueuedRun {
-  return { ...leave(run, nowMs), status: 'queued', attemptOpen: true };
+  return { status: 'queued', ...leave(run, nowMs), attemptOpen: true };
 }
 
 /** Returns the run with a step's record in place of an earlier one; null: unchanged. */

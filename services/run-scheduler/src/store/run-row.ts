@@ -46,22 +46,22 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[], answers: 
   switch (row.status) {
     case 'queued':
     case 'cancelled':
-      return { ...base, status: row.status };
+      return { status: row.status, ...base };
     case 'sleeping':
-      return { ...base, status: 'sleeping', wakeAtMs: row.wake_at_ms ?? 0 };
+      return { status: 'sleeping', wakeAtMs: row.wake_at_ms ?? 0, ...base };
     case 'running':
       return {
-        ...base,
         status: 'running',
-        token: row.token ?? '',
         workerSession: row.worker_session ?? '',
         cancelRequested: row.cancel_requested,
+        ...base,
+        token: row.token ?? '',
       };
     case 'waiting':
-      return { ...base, status: 'waiting', question: JSON.parse(row.question_json ?? 'null') as OpenQuestion };
+      return { status: 'waiting', question: JSON.parse(row.question_json ?? 'null') as OpenQuestion, ...base };
     case 'succeeded':
-      return { ...base, status: 'succeeded', resultJson: row.result_json ?? 'null' };
+      return { status: 'succeeded', resultJson: row.result_json ?? 'null', ...base };
     case 'failed':
-      return { ...base, status: 'failed', error: JSON.parse(row.error_json ?? 'null') as RunError };
+      return { status: 'failed', error: JSON.parse(row.error_json ?? 'null') as RunError, ...base };
   }
 }

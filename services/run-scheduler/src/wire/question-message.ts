@@ -26,7 +26,7 @@ export function questionMessage(question: OpenQuestion): MessageInitShape<typeof
     askedAtMs: question.askedAtMs,
     deadlineAtMs: question.deadlineAtMs ?? 0,
     ...(policy && { policy: policyMessage(policy) }),
-    votes: votes.map((vote) => ({ ...voteMessage(vote), answerJson: vote.answerJson })),
+    votes: votes.map((vote) => ({ answerJson: vote.answerJson, ...voteMessage(vote) })),
     assignee: question.assignee ?? '',
     delegations: delegations.map(({ from, to, atMs }) => ({ from: partyMessage(from), to: partyMessage(to), atMs })),
     escalatedAtMs: question.escalatedAtMs ?? 0,

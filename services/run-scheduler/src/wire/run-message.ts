@@ -71,15 +71,14 @@ interface ShownState extends Pick<Run, 'status' | 'revision' | 'attempts' | 'sta
 }
 
 export function runView(run: Run): RunViewMessage {
-  return {
-    ...shownView(run.facts, run),
-    steps: stepsOf(run).map(stepView),
-    ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
-    resultJson: run.status === 'succeeded' ? run.resultJson : '',
-    ...(run.status === 'failed' ? { error: run.error } : {}),
-    ...(run.ending === null || isFinal(run.status) ? {} : { ending: run.ending.error }),
-    ...(run.answers.length > 0 ? { answers: run.answers.map(receiptMessage) } : {}),
-  };
+  const view: RunViewMessage = shownView(run.facts, run);
+  view.steps = stepsOf(run).map(stepView);
+  if (run.status === 'waiting') view.question = questionMessage(run.question);
+  view.resultJson = run.status === 'succeeded' ? run.resultJson : '';
+  if (run.status === 'failed') view.error = run.error;
+  if (run.ending !== null && !isFinal(run.status)) view.ending = run.ending.error;
+  if (run.answers.length > 0) view.answers = run.answers.map(receiptMessage);
+  return view;
 }
 
 /** What a whole run and a run in a list show alike. */

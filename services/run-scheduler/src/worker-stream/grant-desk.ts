@@ -127,7 +127,8 @@ export class GrantDesk {
     );
     if (bytesLeft < 0) return this.options.tooLarge(facts.runId, run.token);
     const delivered = this.options.deliver({
-      ...address,
+      nodeId: address.nodeId,
+      creditId: address.creditId,
       workerSession: run.workerSession,
       shard: facts.shard,
       orgId: facts.orgId,

@@ -35,10 +35,10 @@ export class HeldGrants {
 
   add(grant: Omit<HeldGrant, 'heardAtMs' | 'accepted' | 'cancelTold'>, accepted = false): void {
     this.byToken.set(grant.token, {
-      ...grant,
       heardAtMs: this.clock.monotonicMs(),
       accepted,
       cancelTold: false,
+      ...grant,
     });
   }
 

@@ -42,8 +42,17 @@ export class LeaseTable {
   add(lease: Omit<Lease, 'renewedAtMs' | 'grantedAtMs'> & { readonly ageMs?: number }): void {
     const nowMs = this.options.clock.monotonicMs();
     this.remove(lease.runId);
-    const { ageMs = 0, ...rest } = lease;
-    this.leases.set(lease.runId, { ...rest, renewedAtMs: nowMs - ageMs, grantedAtMs: nowMs });
+    this.leases.set(lease.runId, {
+      runId: lease.runId,
+      shard: lease.shard,
+      token: lease.token,
+      session: lease.session,
+      nodeId: lease.nodeId,
+      renewedAtMs: nowMs - (lease.ageMs ?? 0),
+      grantedAtMs: nowMs,
+      accepted: lease.accepted,
+      cancelAskedAtMs: lease.cancelAskedAtMs,
+    });
     const worker = workerOf(lease.session);
     const runs = this.byWorker.get(worker);
     if (runs === undefined) this.byWorker.set(worker, new Set([lease.runId]));

@@ -117,7 +117,8 @@ const FIELDS_BYTES = 500;
 /** Of the texts of a report, in it and in what it contains. */
 function bytesOf(message: object): number {
   let bytes = FIELDS_BYTES;
-  for (const value of Object.values(message)) {
+  for (const name in message) {
+    const value = (message as Record<string, unknown>)[name];
     if (typeof value === 'string') bytes += value.length;
     else if (typeof value === 'object' && value !== null) bytes += bytesOf(value);
   }

@@ -108,19 +108,19 @@ export class WorkerReports {
     if (verdict.kind === 'refused') return refusal(runId, token, seq, 'invalid_request', verdict.message);
     const { formJson, checks: place, policy, formSha256, versionSha256 } = verdict;
     const asked: AskRun = {
+      ...(place && { checks: { scopeJson: boundedScope(item.ensureScopeJson), ...place } }),
+      ...(policy && { policy: keptPolicy(policy) }),
       ...command,
       formJson,
       formSha256,
       versionSha256,
-      ...(place && { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } }),
-      ...(policy && { policy: keptPolicy(policy) }),
     };
     return reply(await actors.tell(orgId, runId, asked), runId, token, seq);
   }
 }
 
 function keptPolicy({ timeoutAnswer, ...policy }: SourcePolicy): AnswerPolicy {
-  return { ...policy, timeoutAnswerJson: timeoutAnswer && JSON.stringify(timeoutAnswer) };
+  return { timeoutAnswerJson: timeoutAnswer && JSON.stringify(timeoutAnswer), ...policy };
 }
 
 /** Omits a scope that is too large: then the worker judges the answer. */

@@ -58,9 +58,7 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
   const policy = withoutRefused(running, command);
   return changed(
     {
-      ...leave(running, nowMs),
       status: 'waiting',
-      folderId: command.folderId ?? running.folderId,
       question: {
         id: command.questionId,
         step: command.step,
@@ -80,6 +78,8 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
         ...(command.sealed !== undefined && { sealed: command.sealed }),
         ...(command.hasTimeoutAnswer && !wasRefused(running, command.step) && { hasTimeoutAnswer: true }),
       },
+      ...leave(running, nowMs),
+      folderId: command.folderId ?? running.folderId,
     },
     [...endLease(running), ...emit(running, 'needs_input')],
   );
@@ -103,7 +103,7 @@ export function sleepRun(run: Run | null, command: SleepRun, nowMs: number): Dec
   if (cancelled !== null) return cancelled;
   const folderId = command.folderId ?? running.folderId;
   return changed(
-    { ...leave(running, nowMs), status: 'sleeping', folderId, wakeAtMs: nowMs + command.waitMs },
+    { status: 'sleeping', wakeAtMs: nowMs + command.waitMs, ...leave(running, nowMs), folderId },
     endLease(running),
   );
 }
@@ -130,7 +130,7 @@ export function finishRun(run: Run | null, command: FinishRun, nowMs: number): D
   }
   // The result of a run in device mode stays with its worker.
   const resultJson = running.facts.contentId === null ? outcome.resultJson : '';
-  return changed({ ...leave(running, nowMs), ending: null, status: 'succeeded', resultJson }, [
+  return changed({ status: 'succeeded', resultJson, ...leave(running, nowMs), ending: null }, [
     ...endLease(running),
     ...emit(running, 'succeeded'),
   ]);

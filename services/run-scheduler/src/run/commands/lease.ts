@@ -1,6 +1,6 @@
 // The commands that give a queued run to a worker and take it back: a claim, a lost lease, a returned grant.
 import { changed, type Decision, refused } from '../decision.ts';
-import { askedCancel, attemptLost, endLease, leave, toQueued } from '../moves.ts';
+import { askedCancel, attemptLost, bookSpan, endLease, toQueued } from '../moves.ts';
 import { holderOf, isReturned } from '../reports.ts';
 import type { Run } from '../run.ts';
 import type { ClaimRun, ExpireLease, ReturnGrant } from '../run-command.ts';
@@ -17,17 +17,24 @@ export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Dec
   if (isCleanup && !command.cleansUp) return refused('other_worker');
   return changed(
     {
-      ...leave(run, nowMs),
       status: 'running',
+      facts: run.facts,
+      revision: run.revision,
+      stateSinceMs: nowMs,
       startedAtMs: run.startedAtMs ?? nowMs,
+      spans: bookSpan(run, nowMs),
       attempts: run.attemptOpen ? run.attempts : run.attempts + 1,
       attemptOpen: true,
       token: command.token,
       returnedToken: isReturned(run) ? run.token : run.returnedToken,
-      workerSession: command.workerSession,
       lastSeq: 0,
-      cancelRequested: false,
+      steps: run.steps,
+      answer: run.answer,
+      answers: run.answers,
+      folderId: run.folderId,
       ending: isCleanup ? run.ending : null,
+      workerSession: command.workerSession,
+      cancelRequested: false,
     },
     [{ type: 'grant', token: command.token, workerSession: command.workerSession }],
   );

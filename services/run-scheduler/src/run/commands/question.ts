@@ -74,8 +74,8 @@ function acceptAnswer(
 ): Decision {
   const { question } = run;
   const answered: QueuedRun = {
-    ...leave(run, nowMs),
     status: 'queued',
+    ...leave(run, nowMs),
     ending: endingAgain(run, nowMs),
     answer: {
       questionId: question.id,
@@ -178,7 +178,7 @@ function atDeadline(run: WaitingRun, nowMs: number): Decision {
   if (run.ending?.kind === 'cleanup' || run.facts.cleansUp) {
     // A worker decides whether the run continues after the failed step, and with which steps.
     const ending = endingAgain(run, nowMs) ?? { kind: 'question', error, byMs: nowMs + WORKER_WAIT_MS };
-    return changed({ ...leave(failed, nowMs), status: 'queued', ending }, closed, newSteps(run, asked));
+    return changed({ status: 'queued', ...leave(failed, nowMs), ending }, closed, newSteps(run, asked));
   }
   const end = toFailed(failed, error, nowMs);
   return changed(end.run, [...closed, ...end.effects], newSteps(run, asked));

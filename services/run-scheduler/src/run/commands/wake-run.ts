@@ -11,7 +11,7 @@ export function wakeRun(run: Run | null, nowMs: number): Decision {
   if (run?.status === 'queued' && run.ending !== null && nowMs >= run.ending.byMs)
     return endWithoutCleanup(run, run.ending, nowMs);
   if (run?.status !== 'sleeping' || nowMs < run.wakeAtMs) return refused('not_due');
-  return changed({ ...leave(run, nowMs), status: 'queued', ending: endingAgain(run, nowMs) });
+  return changed({ status: 'queued', ...leave(run, nowMs), ending: endingAgain(run, nowMs) });
 }
 
 function endWithoutCleanup(run: QueuedRun, { error }: RunEnding, nowMs: number): Decision {
