@@ -50,6 +50,21 @@ test('a pushed run is read by the organization that started it, in either order 
   assert.equal(pushed.finished('org_a', nobodys.runId), null);
 });
 
+test('a finished run is not kept once its waiting caller has it; a waiting one is', () => {
+  const { pushed } = pushedRuns();
+  const run = finishedRun();
+  const waiting: RunView = { ...run, status: RunStatus.WAITING, revision: run.revision - 1 };
+  pushed.belongs('org_a', run.runId);
+  pushed.put(waiting);
+  pushed.delivered(waiting);
+  assert.equal(pushed.latest(run.runId), waiting);
+  pushed.put(run);
+  pushed.delivered(waiting);
+  assert.equal(pushed.finished('org_a', run.runId), run);
+  pushed.delivered(run);
+  assert.deepEqual([pushed.finished('org_a', run.runId), pushed.bytes], [null, 0]);
+});
+
 test('an older state never replaces a newer one', () => {
   const { pushed } = pushedRuns();
   const run = finishedRun();

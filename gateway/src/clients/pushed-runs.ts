@@ -1,5 +1,6 @@
 // Keeps for half a minute the runs with waiters here that the run-scheduler reported: the waiters get their run from
-// here, and so does a GET of a finished run. Bounded by bytes, of which each organization has a share.
+// here, and so does a GET of a finished run. A finished run that its waiter has got is not kept: views that outlive
+// their request are most of what the collector has to mark. Bounded by bytes, of which each organization has a share.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, RunId } from '@methods/base/ids';
@@ -79,6 +80,12 @@ export class PushedRuns {
   finished(orgId: OrgId, runId: RunId): RunView | null {
     const known = this.kept.get(runId);
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
+  }
+
+  /** A waiting caller gets this view: a finished run has no other reader, usually. */
+  delivered({ runId, revision }: RunView): void {
+    const known = this.kept.get(runId)?.run;
+    if (known?.revision === revision && isFinished(known)) this.drop(runId);
   }
 
   /** Drops entries that are too old; the oldest come first. */

@@ -168,7 +168,10 @@ export class RunScheduler implements Stoppable {
   /** Returns the run when it finishes or begins to wait, or when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const finished = this.pushed.finished(address.orgId, address.runId);
-    if (finished) return finished;
+    if (finished) {
+      this.pushed.delivered(finished);
+      return finished;
+    }
     return this.watched.waiting(address.orgId, wait, caller, () =>
       this.watched.held(address, async (waited) => {
         const run = await this.watched.watch(waited);

@@ -101,7 +101,10 @@ export class WatchedRuns {
   /** Returns the run when it finishes or begins to wait, or as it is when the time is up. */
   async waitOrRead(waited: WaitedRun, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const ended = await this.waiters.wait(waited, wait, caller);
-    if (ended) return ended;
+    if (ended) {
+      this.pushed.delivered(ended);
+      return ended;
+    }
     const latest = waited.latest;
     // The caller has gone and reads no reply.
     if (caller.gone && latest) return latest;

@@ -105,16 +105,29 @@ describe("a gateway's calls", () => {
     const runId = newRunId(0);
     start = async (_request, _deadlineMs, onId) => {
       onId(runId);
-      watchers.committed(null, as(runId));
-      return { view: runView(as(runId)), replayed: false };
+      setImmediate(() => watchers.committed(null, as(runId)));
+      return { view: () => runView({ ...runs.queued, facts: as(runId).facts }), replayed: false };
     };
-    await call({ case: 'start', value: {} });
-    assert.equal(pushes(), 1);
+    const { item } = await call({ case: 'start', value: {} });
+    assert.equal(item?.case === 'run' && item.value.run?.status, RunStatus.QUEUED);
+    await until('its rest is pushed', () => pushes() === 1);
+  });
+
+  test('a run that rests before its start is replied to is sent once, in the reply, as it rests', async () => {
+    const runId = newRunId(0);
+    start = async (_request, _deadlineMs, onId) => {
+      onId(runId);
+      watchers.committed(null, as(runId));
+      return { view: () => assert.fail('an older state is not written'), replayed: false };
+    };
+    const { item } = await call({ case: 'start', value: {} });
+    assert.equal(item?.case === 'run' && item.value.run?.status, RunStatus.SUCCEEDED);
+    assert.equal(pushes(), 0);
   });
 
   for (const [what, outcome] of [
     ['was refused', async () => Promise.reject(new ServiceError('idempotency_conflict'))],
-    ['repeated an earlier one', async () => ({ view: runView(as(newRunId(0))), replayed: true })],
+    ['repeated an earlier one', async () => ({ view: () => runView(as(newRunId(0))), replayed: true })],
   ] as const) {
     test(`a start that ${what} leaves no watch behind`, async () => {
       const runId = newRunId(0);

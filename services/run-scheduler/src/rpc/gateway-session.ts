@@ -43,8 +43,14 @@ export interface GatewayServices {
     onId: (runId: RunId) => void,
     /** Whether the caller still waits. */
     wanted: () => boolean,
-  ) => Promise<{ view: RunViewMessage; replayed: boolean }>;
+  ) => Promise<StartReply>;
   readonly logger: Logger;
+}
+
+export interface StartReply {
+  /** Writes the run as the start left it. */
+  readonly view: () => RunViewMessage;
+  readonly replayed: boolean;
 }
 
 interface Reply {
@@ -59,6 +65,8 @@ const NEWS_UNREAD_BYTES_MAX = 4 << 20;
 
 export class GatewaySession implements ViewReceiver, NewsReceiver {
   private open = true;
+  /** Runs whose start has no reply yet, and what was to be pushed of them meanwhile: the reply carries it. */
+  private readonly starting = new Map<RunId, RunViewMessage | null>();
   private readonly out: LargeItems<NodeItemInit>;
 
   constructor(
@@ -93,6 +101,8 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
 
   /** A large run of an organization that has too many in flight is left to its gateway's next request. */
   push(view: RunViewMessage, orgId: OrgId): void {
+    const { runId } = view;
+    if (runId !== undefined && this.starting.has(runId)) return void this.starting.set(runId, view);
     this.out.send(orgId, { callId: 0, item: { case: 'push', value: view } });
   }
 
@@ -206,23 +216,33 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
     return reason === null ? runView(run) : { ...runView(run), queuedReason: reason };
   }
 
-  /** Watches the run before anything can happen to it, and ends the watch if the start does not create it. */
+  /**
+   * Watches the run before anything can happen to it, and ends the watch if the start does not create it. A run that
+   * rests by then is sent once, in the reply.
+   */
   private async start(request: StartRun, deadlineMs: number, watch: boolean): Promise<Reply> {
     const { watchers, start } = this.services;
     const untilMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
     const wanted = () => this.open && performance.now() < untilMs;
-    if (!watch) return start(request, deadlineMs, () => {}, wanted);
+    if (!watch) {
+      const { view, replayed } = await start(request, deadlineMs, () => {}, wanted);
+      return { view: view(), replayed };
+    }
     let watched: RunId | '' = '';
     let started: string | undefined = '';
     try {
       const onId = (runId: RunId) => {
         watched = runId;
+        this.starting.set(runId, null);
         watchers.startedBy(request.orgId, runId, this);
       };
-      const reply = await start(request, deadlineMs, onId, wanted);
-      started = reply.view.runId;
-      return reply;
+      const { view, replayed } = await start(request, deadlineMs, onId, wanted);
+      const rested = replayed || watched === '' ? null : this.starting.get(watched);
+      const shown = rested ?? view();
+      started = shown.runId;
+      return { view: shown, replayed };
     } finally {
+      if (watched !== '') this.starting.delete(watched);
       if (watched !== '' && watched !== started) watchers.unwatch(watched, this);
     }
   }

@@ -8,8 +8,8 @@ import { serveFrames } from '@methods/rpc/frame-stream';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
 import type { PeerSender } from '../wire/peer-link.ts';
-import { type RunViewMessage, runView } from '../wire/run-message.ts';
-import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
+import { runView } from '../wire/run-message.ts';
+import { type GatewayServices, GatewaySession, type NodeItemInit, type StartReply } from './gateway-session.ts';
 import { getRun } from './get-run.ts';
 import type { InputFiles } from './input-files.ts';
 import type { StartRuns } from './start-run.ts';
@@ -89,18 +89,14 @@ export class RunSchedulerRpc {
     deadlineMs: number,
     onId: (runId: RunId) => void,
     wanted: () => boolean,
-  ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
+  ): Promise<StartReply> => {
     if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
     const { run, replayed } = await this.options.starts.start(request, onId, wanted);
     // The first reply shows queued, even if a worker got the run in the same commit.
-    return { view: runView(run), replayed };
+    return { view: () => runView(run), replayed };
   };
 
-  private async forward(
-    request: StartRun,
-    deadlineMs: number,
-    onId: (runId: RunId) => void,
-  ): Promise<{ view: RunViewMessage; replayed: boolean }> {
+  private async forward(request: StartRun, deadlineMs: number, onId: (runId: RunId) => void): Promise<StartReply> {
     // The key makes a repeat harmless, so a peer that does not reply or has no shards either does not fail the start.
     for (const peer of this.options.peers.connected()) {
       const item = { item: { case: 'start' as const, value: { start: request, deadlineMs } } };
@@ -113,8 +109,9 @@ export class RunSchedulerRpc {
         throw error;
       }
       if (outcome.case !== 'run' || outcome.value.run === undefined) continue;
-      onId(outcome.value.run.runId);
-      return { view: outcome.value.run, replayed: outcome.value.replayed };
+      const { run, replayed } = outcome.value;
+      onId(run.runId);
+      return { view: () => run, replayed };
     }
     throw new ServiceError('unavailable', 'No node owns shards yet.');
   }
