@@ -95,7 +95,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
       : printedOut(step, step.stdout, typed, stdout);
   const returned = end.returned && withGivenFiles(end.returned, [...files.values()], made);
   if (returned !== undefined) refuseNamedFiles(returned, folder, made);
-  return { ...end, returned, checks, log };
+  return { returned, failure: end.failure, checks, log };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { RunObserver } from './journal-events.ts';
 import type { PreparedEnvironment } from './prepared-environment.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { RunError, RunJournal } from './run-outcome.ts';
+import type { StopSignal } from './run-stop.ts';
 import type { RunnerPool } from './runner-pool.ts';
 import type { StepError } from './step-failure.ts';
 import type { Substitute } from './substitute.ts';
@@ -63,7 +64,7 @@ export interface RunOptions {
   readonly fetch: typeof fetch;
   readonly folder: RunFolder;
   /** Cancelled, lost or stale: the current step is ended and nothing more is recorded. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly clock: Clock;
   /** The version's prepared dependencies on this machine; absent: it has none. */
   readonly environment?: PreparedEnvironment;

@@ -3,12 +3,23 @@
 import type { StepLimits } from '@methods/method/compiled-method';
 import { durationText } from '@methods/method/structure/duration';
 
-export class RunStop {
+/** An AbortSignal, or what a caller with many runs has in its place: a signal costs as much as a short step. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: StopListener): void;
+  removeEventListener(type: 'abort', listener: StopListener): void;
+}
+
+export interface StopListener {
+  handleEvent(): void;
+}
+
+export class RunStop implements StopListener {
   private readonly cancels = new Set<() => void>();
   /** Stored here: it is read at every turn of a walk, and reading the signal is slow. */
   private aborted: boolean;
 
-  constructor(private readonly signal: AbortSignal) {
+  constructor(private readonly signal: StopSignal) {
     this.aborted = signal.aborted;
     signal.addEventListener('abort', this);
   }

@@ -19,8 +19,21 @@ export function replaceFiles(
   value: JsonValue,
   replace: (file: JsonObject, path: Path) => JsonValue,
 ) {
+  if (!mayTakeFiles(schema)) return value;
   const isFile = (own: JsonObject, at: JsonValue) => own['x-type'] === 'file' && isJsonObject(at);
   return new Places(schema, isFile, (file, path) => replace(file as JsonObject, path)).within(schema, value, []);
+}
+
+/** By schema: most have no place for a file, and no value has to be walked for them. */
+const taking = new WeakMap<JsonSchema, boolean>();
+
+function mayTakeFiles(schema: JsonSchema): boolean {
+  let takes = taking.get(schema);
+  if (takes === undefined) {
+    takes = JSON.stringify(schema).includes('"x-type":"file"');
+    taking.set(schema, takes);
+  }
+  return takes;
 }
 
 /** The objects at places of the type `file`. */

@@ -14,6 +14,7 @@ import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { RunContent } from './content/run-content.ts';
 import { answerOf, endingOf, finishedSteps } from './grant-history.ts';
 import { fetchOf, inputsOf } from './input-files.ts';
+import { RunAbort } from './run-abort.ts';
 import { type RunFolderTransfer, SavedFolder } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
 import type { WorkerItem } from './scheduler-link.ts';
@@ -60,7 +61,7 @@ const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A step or ques
 export class HeldRun {
   /** True once a message after the grant has named the run, so that its owner knows the grant arrived. */
   acceptanceTold = false;
-  private readonly abort = new AbortController();
+  private readonly abort = new RunAbort();
   private stop: Stop | null = null;
 
   readonly grant: Grant;
@@ -140,10 +141,12 @@ export class HeldRun {
     const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.token.slice(0, 8)}`);
     try {
       if (grant.folderId !== '') {
-        await this.patiently((signal) => folder.restore(this.content.openedFolder(parts.folders.get(grant, signal))));
+        await this.patiently(({ signal }) =>
+          folder.restore(this.content.openedFolder(parts.folders.get(grant, signal))),
+        );
       }
       const saved = SavedFolder.of(folder, grant.folderId, (files) =>
-        this.patiently((signal) =>
+        this.patiently(({ signal }) =>
           parts.folders.put(grant, files, signal, (archive) => this.content.sentFolder(archive)),
         ),
       );
@@ -156,7 +159,7 @@ export class HeldRun {
   private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
     // The run was lost before: starts are reported at once, so that a step that crashes its worker is known by name.
-    const fetch = fetchOf(grant, parts.folders.client, (work) => this.patiently(work));
+    const fetch = fetchOf(grant, parts.folders.client, (work) => this.patiently(({ signal }) => work(signal)));
     const startsToldAfterMs = grant.attempt > 1 ? 0 : parts.startsToldAfterMs;
     return executeRun({
       runId: grant.runId,
@@ -173,7 +176,7 @@ export class HeldRun {
       runners: parts.runners,
       fetch: parts.fetch,
       folder: saved.folder,
-      signal: this.abort.signal,
+      signal: this.abort,
       clock: parts.clock,
       environment: version.environment,
       ranMs: grant.runningMs,
@@ -266,13 +269,13 @@ export class HeldRun {
 
   /** Rejects at once when the run is stopped. The installation continues for the runs that share the version. */
   private version(fetch: () => Promise<WorkerVersion>): Promise<WorkerVersion> {
-    return this.patiently((signal) => {
+    return this.patiently((abort) => {
       return new Promise((resolve, reject) => {
-        const stop = () => reject(new RunTaken('the run was stopped'));
-        signal.addEventListener('abort', stop, { once: true });
+        const stop = { handleEvent: () => reject(new RunTaken('the run was stopped')) };
+        abort.addEventListener('abort', stop);
         fetch()
           .then(resolve, reject)
-          .finally(() => signal.removeEventListener('abort', stop));
+          .finally(() => abort.removeEventListener('abort', stop));
       });
     });
   }
@@ -282,13 +285,13 @@ export class HeldRun {
    * retried too: it is this worker's fault and must not fail the run. @throws RunTaken when the run is no longer ours
    * or must be let go.
    */
-  private async patiently<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  private async patiently<T>(work: (abort: RunAbort) => Promise<T>): Promise<T> {
     for (;;) {
-      if (this.abort.signal.aborted) throw new RunTaken('the run was stopped');
+      if (this.abort.aborted) throw new RunTaken('the run was stopped');
       try {
-        return await work(this.abort.signal);
+        return await work(this.abort);
       } catch (error) {
-        if (this.abort.signal.aborted) throw new RunTaken('the run was stopped');
+        if (this.abort.aborted) throw new RunTaken('the run was stopped');
         if (!(error instanceof ServiceError)) throw error;
         if (error.code === 'stale_attempt') throw new RunTaken('another attempt holds the run');
         if (error.code !== 'unavailable' && error.code !== 'unauthorized') throw error;

@@ -157,6 +157,6 @@ function bytesOf(value: unknown, measure: (text: string) => number): number {
   if (typeof value === 'string') return measure(value);
   if (typeof value !== 'object' || value === null) return 0;
   let bytes = 0;
-  for (const member of Object.values(value)) bytes += FIELD_BYTES + bytesOf(member, measure);
+  for (const name in value) bytes += FIELD_BYTES + bytesOf((value as Record<string, unknown>)[name], measure);
   return bytes;
 }

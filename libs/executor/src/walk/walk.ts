@@ -71,7 +71,7 @@ export abstract class Walk {
     let { checks = [] } = parts;
     try {
       const out = stepOut(step, returned, place.frame.recorder.mask, this.run.options.folder);
-      const ensured = this.judged(step, 'ensure', { ...turn, place: withOut(place, out.value) });
+      const ensured = this.ensured(step, turn, out.value);
       checks = [...checks, ...ensured];
       const failure = failedCheck(ensured);
       if (failure !== null) return this.failed(step, turn, failure, begun, { ...parts, checks });
@@ -90,6 +90,11 @@ export abstract class Walk {
     const { recorder, method } = place.frame;
     const end = recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, parts);
     this.run.record(end, onlyComputes(step, method.lib));
+  }
+
+  private ensured(step: CompiledStep, { place, path, round }: Turn, out: JsonValue): readonly CheckRecord[] {
+    if (step.ensure.length === 0) return [];
+    return this.judged(step, 'ensure', { place: { ...place, scope: { ...place.scope, out } }, path, round });
   }
 
   /** The step's own `require` or `ensure`. */
@@ -111,8 +116,4 @@ export function isContainer(step: CompiledStep): boolean {
 export function failedStep(step: CompiledStep, path: string, error: StepError, given?: Failed['code']): Failed {
   const code = step.kind === 'ask' && error.kind === 'timeout' ? 'no_answer' : given;
   return { kind: 'failed', path, name: step.name, error, ...(code && { code }) };
-}
-
-function withOut(place: Place, out: JsonValue): Place {
-  return { ...place, scope: { ...place.scope, out } };
 }
