@@ -23,9 +23,20 @@ export function jsonString(text: string): string {
   return JSON.stringify(text);
 }
 
+// The times of a run are mostly of one second, and writing a date costs a microsecond.
+let secondWritten = Number.NaN;
+let secondText = '';
+
 /** Milliseconds since the epoch as RFC 3339 UTC with milliseconds; 0 is an unknown time, `null`. */
 export function jsonTime(epochMs: number): string {
-  return epochMs > 0 ? `"${new Date(epochMs).toISOString()}"` : 'null';
+  if (!(epochMs > 0)) return 'null';
+  const second = Math.floor(epochMs / 1_000);
+  if (second !== secondWritten) {
+    secondText = new Date(second * 1_000).toISOString().slice(0, -'000Z'.length);
+    secondWritten = second;
+  }
+  const ms = Math.trunc(epochMs - second * 1_000);
+  return `"${secondText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z"`;
 }
 
 /** A span as whole milliseconds, never negative: clocks of two machines differ. */

@@ -100,7 +100,8 @@ export function* startSteps(
   }
   context.leaves?.(start.inputsJson.length);
   const started = yield* settled(scheduler.startRun(start, requestId, wait, caller));
-  return { ...started, isRepeat: started.replayed && asked.key !== null };
+  const { run, replayed } = started;
+  return { run, replayed, isRepeat: replayed && asked.key !== null };
 }
 
 function versionOf(
