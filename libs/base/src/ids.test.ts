@@ -12,6 +12,7 @@ import {
   type OrgId,
   type ProductionId,
   productionMethodId,
+  randomToken,
   type RunId,
   type VersionId,
 } from './ids.ts';
@@ -56,4 +57,10 @@ test('a text is an id once its prefix and its 26 characters are checked', () => 
   for (const malformed of ['ver_', 'ver_1', `${version}0`, version.toUpperCase(), `ver_${'u'.repeat(26)}`]) {
     assert.equal(isId('ver', malformed), false, malformed);
   }
+});
+
+test('tokens are 32 hex digits, and none comes twice', () => {
+  const tokens = Array.from({ length: 1_000 }, randomToken);
+  assert.equal(new Set(tokens).size, tokens.length);
+  for (const token of tokens) assert.match(token, /^[0-9a-f]{32}$/);
 });

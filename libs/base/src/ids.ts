@@ -1,6 +1,6 @@
 // Ids are opaque to callers, sortable by creation and readable by prefix: Crockford base32 in lower case,
 // 10 characters of time and 16 random ones. A run's id names its shard in the first two characters instead.
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
@@ -94,9 +94,16 @@ export function productionMethodId(bareId: MethodId): ProductionId {
   return `wf_${bareId}`;
 }
 
+const TOKEN_BYTES = 16;
+/** One call of the random source serves a hundred tokens. */
+let tokenPool = Buffer.alloc(0);
+
 /** 128 random bits as 32 hex digits: attempt tokens, worker and node ids. */
 export function randomToken(): string {
-  return randomBytes(16).toString('hex');
+  if (tokenPool.length === 0) tokenPool = randomFillSync(Buffer.allocUnsafeSlow(100 * TOKEN_BYTES));
+  const token = tokenPool.toString('hex', 0, TOKEN_BYTES);
+  tokenPool = tokenPool.subarray(TOKEN_BYTES);
+  return token;
 }
 
 function shardPart(shard: number): string {
