@@ -4,7 +4,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
-import type { Run } from '../run/run.ts';
 import type { QueueEntry, QueueKey } from '../store/run-store.ts';
 import { QueuedPages } from './queued-pages.fixture.ts';
 import { type QueueHead, ReadyRuns } from './ready-runs.ts';
@@ -209,23 +208,6 @@ describe('heads of queues', () => {
     await ready.recheck();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
     assert.deepEqual([pages.headsRead, pages.pagesRead], [[2, 2, 1], 0]);
-  });
-
-  test('looks once at the head of a queue that runs have left, and reads it no further', async () => {
-    pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
-    await loaded();
-    await ready.recheck();
-    assert.deepEqual(pages.headsRead, [1]);
-    const { queued, running, waiting } = runs;
-    const [method, orgId] = [key.method, key.orgId];
-    const ofKey = <Of extends Run>(run: Of): Of => ({ ...run, facts: { ...run.facts, method, orgId } });
-    ready.committed(ofKey(waiting), ofKey(running));
-    await ready.recheck();
-    assert.deepEqual(pages.headsRead, [1]);
-    ready.committed(ofKey(queued), ofKey(running));
-    for (let look = 0; look < 3; look++) await ready.recheck();
-    assert.deepEqual([pages.headsRead, pages.pagesRead], [[1, 1], 0]);
-    assert.equal(ready.headOf(key)?.queuedAtMs, 0);
   });
 
   test('a check of empty queues that fails is repeated', async () => {
