@@ -11,9 +11,11 @@ export function findChromium(): string | null {
   return PLACES.find((path) => existsSync(path)) ?? null;
 }
 
-/** One page. Keeps its requests and its errors from the beginning. */
+/** A page, and more tabs of the same person. Keeps their requests and their errors from the beginning. */
 export interface HeadlessBrowser extends AsyncDisposable {
   readonly page: Page;
+  /** Opens another tab of the same person. */
+  tab(): Promise<Page>;
   /** Requested addresses, without data URLs. */
   readonly requested: readonly string[];
   /** Errors of the console, blocked loads and uncaught exceptions. */
@@ -29,16 +31,22 @@ export async function openHeadlessBrowser(executablePath: string): Promise<Headl
     args: ['--disable-gpu', '--disable-quic'],
     timeout: WITHIN_MS,
   });
-  const page = await browser.newPage();
-  page.setDefaultTimeout(WITHIN_MS);
+  const context = await browser.newContext();
+  context.setDefaultTimeout(WITHIN_MS);
   const requested: string[] = [];
   const complaints: string[] = [];
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     if (!request.url().startsWith('data:')) requested.push(request.url());
   });
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
   });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  return { page, requested, complaints, [Symbol.asyncDispose]: () => browser.close() };
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  return {
+    page: await context.newPage(),
+    tab: () => context.newPage(),
+    requested,
+    complaints,
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
 }

@@ -1,6 +1,6 @@
 // `npm run dashboard:build -- FOLDER`: builds the dashboard into the folder. `--kept ROOT`: into a folder of that one for
 // the present sources, unless it is there, and prints its path.
-import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { sourcesKey } from './sources-key.ts';
 
@@ -19,12 +19,17 @@ async function build(folder: string): Promise<void> {
 }
 
 async function kept(root: string): Promise<string> {
-  const folder = join(root, await sourcesKey());
+  const key = await sourcesKey();
+  const folder = join(root, key);
   if (!(await isThere(folder))) {
     await mkdir(root, { recursive: true });
     const unfinished = await mkdtemp(join(root, UNFINISHED));
     try {
+      // Other users of the machine may start a stack too.
+      await chmod(unfinished, 0o755);
       await build(unfinished);
+      // Edited during the build: it is unknown which state this is.
+      if ((await sourcesKey()) !== key) return kept(root);
       await rename(unfinished, folder).catch(async (error) => {
         // Another start has built the same meanwhile.
         if (!(await isThere(folder))) throw error;

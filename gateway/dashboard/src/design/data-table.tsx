@@ -98,7 +98,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       [active],
     ),
   });
-  useEffect(() => virtualizer.measure(), [isPhone]);
+  const { measure } = virtualizer;
+  useEffect(() => measure(), [measure, isPhone]);
 
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;

@@ -1,18 +1,19 @@
 // The frame around every page: the sidebar, what concerns the whole page, and the page itself.
 import { useMediaQuery } from '@mantine/hooks';
 import { useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Icon } from '../design/icons.tsx';
 import { isSingleKey } from '../keyboard/single-keys.ts';
 import classes from './frame.module.css';
-import { Help } from './help.tsx';
 import { LiveLine } from './live-line.tsx';
 import { Mark } from './mark.tsx';
-import { Palette } from './palette.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { Toasts } from './toasts.tsx';
 
 const KEPT = 'methods-sidebar';
+/** Not needed before they are asked for. */
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   const isPhone = useMediaQuery('(max-width: 720px)', window.innerWidth <= 720, { getInitialValueInEffect: false });
@@ -101,8 +102,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         <LiveLine />
         {children}
       </main>
-      <Palette isOpen={palette} onClose={() => setPalette(false)} />
-      <Help isOpen={help} onClose={() => setHelp(false)} />
+      <Suspense>
+        {palette && <Palette onClose={() => setPalette(false)} />}
+        {help && <Help onClose={() => setHelp(false)} />}
+      </Suspense>
       <Toasts />
     </div>
   );

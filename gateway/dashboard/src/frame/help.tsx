@@ -10,11 +10,11 @@ const EVERYWHERE: readonly KeyHelp[] = [
   { keys: '?', does: 'Show this' },
 ];
 
-export function Help({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function Help({ onClose }: { readonly onClose: () => void }) {
   const parts = useAllKeyHelp();
   const act = useSingleKeys();
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keys" size="sm">
+    <Modal opened onClose={onClose} title="Keys" size="sm">
       {[{ title: 'Everywhere', keys: EVERYWHERE }, ...parts].map(({ title, keys }) => (
         <section key={title} className={classes.part}>
           <h2>{title}</h2>

@@ -23,10 +23,10 @@ interface Found {
 const RUN_ID = /^run_[0-9a-hjkmnp-tv-z]{26}$/;
 const METHODS_MAX = 8;
 
-export function Palette({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Modal
-      opened={isOpen}
+      opened
       onClose={onClose}
       withCloseButton={false}
       size={560}
@@ -36,7 +36,7 @@ export function Palette({ isOpen, onClose }: { readonly isOpen: boolean; readonl
       transitionProps={{ duration: 80 }}
       aria-label="Find"
     >
-      {isOpen && <Search onClose={onClose} />}
+      <Search onClose={onClose} />
     </Modal>
   );
 }

@@ -1,12 +1,14 @@
 // The sidebar: the organization, the pages, and the person.
-import { Tooltip } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { Icon } from '../design/icons.tsx';
 import { InboxCount } from './inbox-count.tsx';
 import { NAVIGATION, type NavigationItem, SETTINGS } from './navigation.ts';
-import { OrganizationMenu } from './organization-menu.tsx';
 import { PageLink } from './page-link.tsx';
-import { PersonMenu } from './person-menu.tsx';
 import classes from './sidebar.module.css';
+
+// Menus come after the page: nothing in them is needed to read it.
+const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.tsx')).OrganizationMenu }));
+const PersonMenu = lazy(async () => ({ default: (await import('./person-menu.tsx')).PersonMenu }));
 
 interface SidebarProps {
   readonly isNarrow: boolean;
@@ -19,7 +21,9 @@ export function Sidebar({ isNarrow, onToggle, onSearch, onHelp }: SidebarProps) 
   return (
     <div className={classes.sidebar} data-narrow={isNarrow}>
       <div className={classes.top}>
-        <OrganizationMenu isNarrow={isNarrow} />
+        <Suspense fallback={<div className={classes.menu} />}>
+          <OrganizationMenu isNarrow={isNarrow} />
+        </Suspense>
         {!isNarrow && <ToggleButton isNarrow={false} onToggle={onToggle} />}
       </div>
       <button type="button" className={classes.search} onClick={onSearch} aria-label="Find a page, a method or a run">
@@ -40,7 +44,9 @@ export function Sidebar({ isNarrow, onToggle, onSearch, onHelp }: SidebarProps) 
       </nav>
       <div className={classes.foot}>
         {isNarrow && <ToggleButton isNarrow onToggle={onToggle} />}
-        <PersonMenu isNarrow={isNarrow} onHelp={onHelp} />
+        <Suspense fallback={<div className={classes.menu} />}>
+          <PersonMenu isNarrow={isNarrow} onHelp={onHelp} />
+        </Suspense>
       </div>
     </div>
   );
@@ -49,21 +55,20 @@ export function Sidebar({ isNarrow, onToggle, onSearch, onHelp }: SidebarProps) 
 function ToggleButton({ isNarrow, onToggle }: { readonly isNarrow: boolean; readonly onToggle: () => void }) {
   const label = isNarrow ? 'Open the sidebar' : 'Close the sidebar';
   return (
-    <Tooltip label={label} position="right">
-      <button type="button" className={classes.toggle} aria-label={label} onClick={onToggle}>
-        <Icon name="panel" />
-      </button>
-    </Tooltip>
+    <button type="button" className={classes.toggle} aria-label={label} title={label} onClick={onToggle}>
+      <Icon name="panel" />
+    </button>
   );
 }
 
 function Item({ item, isNarrow }: { readonly item: NavigationItem; readonly isNarrow: boolean }) {
   const { to, title, icon } = item;
-  const link = (
+  return (
     <PageLink
       to={to}
       className={classes.item}
       aria-label={isNarrow ? title : undefined}
+      title={isNarrow ? title : undefined}
       {...({
         activeOptions: { exact: to === '/', includeSearch: false },
         activeProps: { 'data-here': true },
@@ -73,12 +78,5 @@ function Item({ item, isNarrow }: { readonly item: NavigationItem; readonly isNa
       {!isNarrow && <span className={classes.word}>{title}</span>}
       {to === '/inbox' && <InboxCount isNarrow={isNarrow} />}
     </PageLink>
-  );
-  return isNarrow ? (
-    <Tooltip label={title} position="right">
-      {link}
-    </Tooltip>
-  ) : (
-    link
   );
 }

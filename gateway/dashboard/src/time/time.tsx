@@ -1,5 +1,4 @@
 // A time and a duration on a page: short, in the reader's zone, and on hover in all zones.
-import { Tooltip } from '@mantine/core';
 import { useSettings } from '../session/settings.ts';
 import { useNow } from './now.ts';
 import classes from './time.module.css';
@@ -15,30 +14,27 @@ interface TimeProps {
 
 export function Time({ at, as = 'clock' }: TimeProps) {
   const zone = useZone();
+  const organization = useSettings().data?.time_zone;
   const nowMs = useNow(as === 'ago' ? 5_000 : 60_000);
   if (at === null || at === undefined) return <span className={classes.none}>–</span>;
   const ms = Date.parse(at);
   return (
-    <Tooltip label={<Zones ms={ms} />}>
-      <time dateTime={at} className={classes.time}>
-        {as === 'ago' ? relativeTime(ms, nowMs) : as === 'whole' ? wholeTime(ms, zone) : shortTime(ms, zone, nowMs)}
-      </time>
-    </Tooltip>
+    <time
+      dateTime={at}
+      className={classes.time}
+      // Written when it is looked at: a list has hundreds of times.
+      onMouseEnter={(event) => {
+        event.currentTarget.title = inAllZones(ms, organization);
+      }}
+    >
+      {as === 'ago' ? relativeTime(ms, nowMs) : as === 'whole' ? wholeTime(ms, zone) : shortTime(ms, zone, nowMs)}
+    </time>
   );
 }
 
-function Zones({ ms }: { readonly ms: number }) {
-  const organization = useSettings().data?.time_zone;
-  const zones = [...new Set([localZone(), 'UTC', ...(organization === undefined ? [] : [organization])])];
-  const nowMs = useNow();
-  return (
-    <span className={classes.zones}>
-      {zones.map((zone) => (
-        <span key={zone}>{wholeTime(ms, zone)}</span>
-      ))}
-      <span>{relativeTime(ms, nowMs)}</span>
-    </span>
-  );
+function inAllZones(ms: number, organization: string | undefined): string {
+  const zones = new Set([localZone(), 'UTC', ...(organization === undefined ? [] : [organization])]);
+  return [...[...zones].map((zone) => wholeTime(ms, zone)), relativeTime(ms, Date.now())].join('\n');
 }
 
 /** `sinceMs`: it still grows from then, wall time. */

@@ -1,6 +1,6 @@
 // Production: is it well, what needs a hand, and all runs.
 import { Button } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { isFailure } from '../../api/failure.ts';
 import { useMethodName } from '../../api/method-names.ts';
 import { DataTable } from '../../design/data-table.tsx';
@@ -9,19 +9,20 @@ import { Panel } from '../../design/panel.tsx';
 import { useAction } from '../../frame/actions.ts';
 import { useSearchState } from '../../frame/navigate.ts';
 import { useMay } from '../../session/viewer.tsx';
-import { BulkBar } from './bulk-bar.tsx';
-import { FirstVisit } from './first-visit.tsx';
 import { HeadLine } from './head-line.tsx';
 import { Histogram } from './histogram.tsx';
 import { runColumns, runLines } from './run-columns.tsx';
 import { bulkFilter, filterCount, filterQuery, withoutFilters } from './run-filter.ts';
-import { RunFilters } from './run-filters.tsx';
 import classes from './run-list.module.css';
 import { useRuns } from './use-runs.ts';
 import { WarningBar } from './warning-bar.tsx';
 import { useStatistics } from './watch.ts';
 
 const NONE: ReadonlySet<string> = new Set();
+/** The list does not wait for what changes it. */
+const RunFilters = lazy(async () => ({ default: (await import('./run-filters.tsx')).RunFilters }));
+const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
+const FirstVisit = lazy(async () => ({ default: (await import('./first-visit.tsx')).FirstVisit }));
 
 export function ProductionPage() {
   const [search, change] = useSearchState();
@@ -33,12 +34,16 @@ export function ProductionPage() {
   return (
     <Page title="Production">
       {isFirstVisit ? (
-        <FirstVisit />
+        <Suspense>
+          <FirstVisit />
+        </Suspense>
       ) : (
         <>
           <HeadLine />
           <WarningBar />
-          <RunFilters search={search} onChange={change} />
+          <Suspense fallback={<div className={classes.filtersPlace} />}>
+            <RunFilters search={search} onChange={change} />
+          </Suspense>
           <Course search={search} onChange={change} />
           <RunList
             {...{ search, query, rows, gathered, showNew, count }}
@@ -139,7 +144,9 @@ function RunList({ search, query, rows, gathered, showNew, count, onClear }: Run
         )}
       </Panel>
       {selected.size > 0 && (
-        <BulkBar ids={selected} filter={() => bulkFilter(search, Date.now())} onClear={() => setSelected(NONE)} />
+        <Suspense>
+          <BulkBar ids={selected} filter={() => bulkFilter(search, Date.now())} onClear={() => setSelected(NONE)} />
+        </Suspense>
       )}
     </>
   );

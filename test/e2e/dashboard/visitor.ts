@@ -1,0 +1,27 @@
+// A person with a browser in front of a stack's dashboard.
+import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../../harness/headless-browser.ts';
+import { type PersonOptions, sessionOf } from '../people.ts';
+import type { Stack } from '../stack.ts';
+
+/** Null: this machine has no Chromium. */
+export const chromium = findChromium();
+export const skip = chromium === null ? 'no Chromium on this machine' : false;
+
+export async function visitor(): Promise<HeadlessBrowser> {
+  if (chromium === null) throw new Error(String(skip));
+  return openHeadlessBrowser(chromium);
+}
+
+/** Has signed in already, in another way than by the pages. */
+export async function signedInVisitor(stack: Stack, who: PersonOptions): Promise<HeadlessBrowser> {
+  const browser = await visitor();
+  const value = await sessionOf(stack, who);
+  const url = stack.ready.base_url;
+  await browser.page.context().addCookies([{ name: 'workflow_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
+  return browser;
+}
+
+/** Of the pages: what the browser refused or could not run. A refused call is one, where the test expects it. */
+export function faults({ complaints }: HeadlessBrowser, expected = /^$/): string[] {
+  return complaints.filter((text) => !expected.test(text));
+}
