@@ -1,10 +1,7 @@
-// Service keys: `sk_` + 43 base62 (auth part) + `_` + 43 base62 (content part) + 6 base62 of the CRC-32 of all before
-// it. The server stores only SHA-256 of `sk_<auth part>`; the content part is for the caller's own encryption.
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import { base62, randomSecret } from './opaque-token.ts';
+// Service keys: the server stores only SHA-256 of `sk_<auth part>`; the content part is for the caller's own encryption.
+import { createHash, randomBytes } from 'node:crypto';
+import { keyChecksum, SECRET_BYTES, serviceKeyText } from './key-text.ts';
 
-const CHECKSUM_CHARACTERS = 6;
 const WHOLE = /^(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const AUTH_PART = /^sk_[0-9A-Za-z]{43}$/;
 
@@ -23,9 +20,8 @@ export interface ParsedServiceKey {
 }
 
 export function createServiceKey(): NewServiceKey {
-  const authPart = `sk_${randomSecret()}`;
-  const body = `${authPart}_${randomSecret()}`;
-  return { key: body + checksum(body), authPart, authSha256: authSha256(authPart) };
+  const { key, authPart } = serviceKeyText(randomBytes(SECRET_BYTES), randomBytes(SECRET_BYTES));
+  return { key, authPart, authSha256: authSha256(authPart) };
 }
 
 /**
@@ -36,14 +32,10 @@ export function parseBearerKey(text: string): ParsedServiceKey | null {
   if (AUTH_PART.test(text)) return { authPart: text };
   const [, authPart, contentPart, sum] = WHOLE.exec(text) ?? [];
   if (authPart === undefined || contentPart === undefined) return null;
-  return sum === checksum(`${authPart}_${contentPart}`) ? { authPart, contentPart } : null;
+  return sum === keyChecksum(`${authPart}_${contentPart}`) ? { authPart, contentPart } : null;
 }
 
 /** SHA-256 of the ASCII text `sk_<auth part>`, by which the server identifies a key. */
 export function authSha256(authPart: string): Buffer {
   return createHash('sha256').update(authPart, 'ascii').digest();
-}
-
-function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 }
