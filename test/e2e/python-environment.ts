@@ -2,7 +2,7 @@
 // runs. Without Python or PyPI there is a reason to skip.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -32,26 +32,28 @@ export async function pythonWith(wanted: readonly string[], command = 'python3')
     .update([version.stdout, ...texts].join('\n'))
     .digest('hex')
     .slice(0, 16);
-  const folder = join(CACHE, `methods-python-${name}`);
+  const folder = join(CACHE, `methods-venv-${name}`);
   const bin = join(folder, 'bin');
-  const complete = join(folder, 'complete');
-  if (existsSync(complete)) return { bin };
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  if (existsSync(folder)) return { bin };
+  // Several processes of the tests may want it at a time. What is called by `python -m` works after a move.
+  const unfinished = `${folder}.${process.pid}`;
   try {
-    await run(command, ['-m', 'venv', folder], { env });
+    await run(command, ['-m', 'venv', unfinished], { env });
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', ...wanted];
-    await run(join(bin, 'python'), pip, { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } });
+    const options = { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } };
+    await run(join(unfinished, 'bin/python'), pip, options);
+    renameSync(unfinished, folder);
+    return { bin };
   } catch (error) {
+    if (existsSync(folder)) return { bin };
     const { stderr = '', killed } = error as { stderr?: string; killed?: boolean };
     if (killed === true || /No matching distribution|ensurepip|Failed to establish a new connection/.test(stderr)) {
       return { missing: `${command} has no venv, or PyPI cannot be reached in time` };
     }
     throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
   }
-  writeFileSync(`${complete}.new`, '');
-  renameSync(`${complete}.new`, complete);
-  return { bin };
 }
 
 /** Where pyenv has several versions, its commands work for the version that is named. */
