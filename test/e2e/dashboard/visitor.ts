@@ -4,7 +4,7 @@ import { type PersonOptions, sessionOf } from '../people.ts';
 import type { Stack } from '../stack.ts';
 
 /** Null: this machine has no Chromium. */
-export const chromium = findChromium();
+const chromium = findChromium();
 export const skip = chromium === null ? 'no Chromium on this machine' : false;
 
 export async function visitor(): Promise<HeadlessBrowser> {

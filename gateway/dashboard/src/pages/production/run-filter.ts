@@ -1,7 +1,7 @@
 // The filter of the list as the address has it, and as calls take it. Pure: the present comes from the caller.
 import type { Search } from '../../address/search.ts';
 
-export const LAST_MS: Readonly<Record<string, number>> = {
+const LAST_MS: Readonly<Record<string, number>> = {
   '15m': 900_000,
   '1h': 3_600_000,
   '24h': 86_400_000,
