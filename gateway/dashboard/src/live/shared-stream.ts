@@ -6,7 +6,8 @@ import { followEvents, type LiveState } from './event-connection.ts';
 
 type Message =
   | { readonly kind: 'event'; readonly event: ServerSentEvent }
-  | { readonly kind: 'state'; readonly state: LiveState }
+  /** `lastId`: so that a tab that takes the stream over misses nothing. */
+  | { readonly kind: 'state'; readonly state: LiveState; readonly lastId: string | null }
   /** From a tab that has just opened. */
   | { readonly kind: 'hello' };
 
@@ -53,7 +54,7 @@ export class SharedStream {
         this.took(event);
       },
       onState: (state) => {
-        this.say({ kind: 'state', state });
+        this.say({ kind: 'state', state, lastId: this.lastId });
         this.changed(state);
       },
       onRefused: () => this.listener.onRefused(),
@@ -62,8 +63,10 @@ export class SharedStream {
 
   private heard(message: Message): void {
     if (message.kind === 'event') this.took(message.event);
-    else if (message.kind === 'state') this.changed(message.state);
-    else if (this.leads) this.say({ kind: 'state', state: this.state });
+    else if (message.kind === 'state') {
+      this.lastId = message.lastId ?? this.lastId;
+      this.changed(message.state);
+    } else if (this.leads) this.say({ kind: 'state', state: this.state, lastId: this.lastId });
   }
 
   private took(event: ServerSentEvent): void {
