@@ -75,22 +75,3 @@ test('ten tabs share one stream, and another tab takes it when its tab closes', 
   }
   assert.equal(streams(), 2);
 });
-
-test('an open page recovers by itself after the server was restarted', { skip }, async () => {
-  const stack = await stackOfAll();
-  await using browser = await signedInVisitor(stack, ADA);
-  const { page } = browser;
-  await page.goto(stack.ready.base_url);
-  await page.getByRole('grid', { name: 'Runs' }).waitFor();
-  const gateway = stack.ready.processes.find(({ name }) => name === 'gateway-1');
-  assert.ok(gateway);
-  process.kill(gateway.pid, 'SIGKILL');
-  const { base_url: url } = stack.ready;
-  await until('the gateway is back', async () => (await fetch(`${url}/readyz`).catch(() => null))?.status === 200);
-  const { run_id: run } = await stack.api.startSettled(greeting(stack));
-  await page
-    .getByText(`…${run.slice(-8)}`)
-    .or(page.getByRole('button', { name: /^\d+ new run/ }))
-    .first()
-    .waitFor();
-});

@@ -85,6 +85,8 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
         if (next.kind === 'stopped') wasStopped.current = true;
         if (next.kind !== 'open' || !wasStopped.current) return;
         wasStopped.current = false;
+        // What happened meanwhile may be in no event.
+        refresher.everything();
         // A server that was unavailable may be a newer one.
         void isNewerRelease().then((newer) => newer && setOutdated(true));
       },
