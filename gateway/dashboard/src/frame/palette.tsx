@@ -34,7 +34,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       yOffset="12vh"
       centered={false}
       transitionProps={{ duration: 80 }}
-      aria-label="Find"
+      // The label of the root would name nothing: the dialog is inside.
+      attributes={{ content: { 'aria-label': 'Find' } }}
     >
       <Search onClose={onClose} />
     </Modal>

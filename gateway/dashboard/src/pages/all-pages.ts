@@ -2,8 +2,9 @@
 import { bulkRoute } from './bulk/route.ts';
 import { deliveriesRoute } from './deliveries/route.ts';
 import { inboxRoute } from './inbox/route.ts';
-import { methodRoute } from './method/route.ts';
+import { methodRoute, methodTabRoute } from './method/route.ts';
 import { methodsRoute } from './methods/route.ts';
+import { newMethodRoute } from './new-method/route.ts';
 import { productionRoute } from './production/route.ts';
 import { runRoute } from './run/route.ts';
 import { settingsRoute } from './settings/route.ts';
@@ -14,7 +15,9 @@ export const pages = [
   productionRoute,
   inboxRoute,
   methodsRoute,
+  newMethodRoute,
   methodRoute,
+  methodTabRoute,
   runRoute,
   bulkRoute,
   workersRoute,

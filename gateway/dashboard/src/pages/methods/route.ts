@@ -1,4 +1,4 @@
-// Methods: all methods of the organization.
+// Methods: all methods of the organization, and how a new one begins.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
 import { organizationRoute } from '../parents.tsx';
