@@ -1,5 +1,10 @@
 // Mantine in our tokens: its controls use the same colours and sizes as everything else.
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  defaultVariantColorsResolver,
+  type MantineColorsTuple,
+} from '@mantine/core';
 
 const accent: MantineColorsTuple = [
   ...(['#efeffc', '#dcdcf8', '#c3c4fb', '#a5a8ff', '#8687ee'] as const),
@@ -19,6 +24,12 @@ export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 3 },
   autoContrast: true,
+  // Mantine chooses the text of a filled control by the light colour, also in the dark.
+  variantColorResolver(input) {
+    const colours = defaultVariantColorsResolver(input);
+    const isAccent = input.variant === 'filled' && (input.color ?? 'accent') === 'accent';
+    return isAccent ? { ...colours, color: 'var(--on-accent)' } : colours;
+  },
   defaultRadius: 6,
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
   lineHeights: { xs: '16px', sm: '20px', md: '20px', lg: '24px', xl: '28px' },
@@ -46,6 +57,7 @@ const colours = {
   '--mantine-color-default-color': 'var(--text)',
   '--mantine-color-default-border': 'var(--line)',
   '--mantine-color-error': 'var(--failed)',
+  '--mantine-primary-color-contrast': 'var(--on-accent)',
 };
 
 export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: colours, dark: colours });
