@@ -26,6 +26,7 @@ const look = EditorView.theme({
   },
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)', color: 'inherit' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
+  '.cm-collapsedLines': { background: 'var(--soft)', color: 'var(--quiet)' },
   '.cm-panels': { backgroundColor: 'var(--soft)', color: 'var(--text)' },
   '.cm-textfield, .cm-button': {
     backgroundColor: 'var(--back)',

@@ -4,11 +4,10 @@ import { Button, Checkbox, NativeSelect, Radio, Textarea, TextInput } from '@man
 import { choiceWords, labelOf } from '@methods/form/answer-words';
 import { countWords, hintOf, isLong, listHint } from '@methods/form/control-words';
 import type { ChoiceField, Field, GroupField, ListField, NumberField, TextField } from '@methods/form/field';
-import { NEEDS_CHOICE } from '@methods/form/posted-answer';
 import { GIVEN, hasRows, mayBeLeftOut, pointer, rowsTyped } from '@methods/form/typed-values';
 import type { JsonValue } from '@methods/method/json';
-import { type ReactNode, useId } from 'react';
 import { HostileText } from '../design/hostile-text.tsx';
+import { Description, FieldSet, fault, Label, wholeFault } from './field-notes.tsx';
 import classes from './form-fields.module.css';
 import type { TypedForm } from './typed-form.ts';
 
@@ -309,63 +308,4 @@ function Group({ field, at, label, form, disabled }: FieldPartProps<GroupField>)
       <Fields fields={field.fields} at={at} form={form} disabled={disabled} />
     </FieldSet>
   );
-}
-
-interface FieldSetProps {
-  readonly field: Field;
-  readonly label: string;
-  readonly hint: string;
-  readonly wrong: string | null;
-  readonly at: string;
-  readonly children: ReactNode;
-}
-
-function FieldSet({ field, label, hint, wrong, at, children }: FieldSetProps) {
-  const id = useId();
-  return (
-    <fieldset className={classes.set} aria-describedby={wrong === null ? undefined : id} data-at={at} tabIndex={-1}>
-      <legend>
-        <Label label={label} field={field} />
-      </legend>
-      <span className={classes.hint}>
-        <Description field={field} hint={hint} />
-      </span>
-      {wrong !== null && (
-        <p id={id} className={classes.fault}>
-          {wrong}
-        </p>
-      )}
-      {children}
-    </fieldset>
-  );
-}
-
-function Label({ label, field }: { readonly label: string; readonly field: Field }) {
-  return (
-    <>
-      <HostileText text={label} max={200} />
-      {!field.required && <span className={classes.optional}> (optional)</span>}
-    </>
-  );
-}
-
-const DEFAULT_CHARACTERS_MAX = 100;
-
-function Description({ field, hint }: { readonly field: Field; readonly hint: string }) {
-  const fallback = field.default === undefined ? '' : JSON.stringify(field.default);
-  const unless = fallback === '' || fallback.length > DEFAULT_CHARACTERS_MAX ? '' : `${fallback} unless given.`;
-  return (
-    <HostileText text={[field.description ?? '', hint, unless].filter((text) => text !== '').join(' ')} max={1_000} />
-  );
-}
-
-function fault(form: TypedForm, at: string, label: string): string | null {
-  const message = form.faults.get(at);
-  if (message === undefined) return null;
-  return message === NEEDS_CHOICE ? `Choose one for ${label}.` : `${label} ${message}`;
-}
-
-/** A check's own sentence, or what is wrong with all of it. */
-function wholeFault(message: string): string {
-  return /^[a-z]/.test(message) ? `It ${message}` : message;
 }

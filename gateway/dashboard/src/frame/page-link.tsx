@@ -9,11 +9,13 @@ interface PageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
   /** Its path below the organization, like `/runs/run_…`; `/` is Production. */
   readonly to: string;
   readonly search?: Search;
+  /** It is the present page only at its own address, not at those below. */
+  readonly isExact?: boolean;
   readonly children?: ReactNode;
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
-export function PageLink({ to, search = {}, ...rest }: PageLinkProps) {
+export function PageLink({ to, search = {}, isExact = false, ...rest }: PageLinkProps) {
   const { org } = useApi();
   // The router's own type of addresses knows paths with parameters, not the ones made of them.
   const target = { ...rest, to: pathOf(org) + to, search } as unknown as { to: '.' };

@@ -10,8 +10,7 @@ export type InboxCounts = Reply<'countInbox'>;
 export type WholeQuestion = Reply<'getQuestion'>;
 type Asked = NonNullable<WholeQuestion['question']>;
 export type OpenQuestion = Exclude<Asked, { sealed: unknown }>;
-export type Vote = NonNullable<OpenQuestion['votes']>[number];
-export type Receipt = NonNullable<WholeQuestion['receipt']>;
+type Receipt = NonNullable<WholeQuestion['receipt']>;
 export type Party = Receipt['by'];
 
 /** Null: the question's content is on the organization's devices, or no longer kept. */
