@@ -18,6 +18,6 @@ interface PageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
 export function PageLink({ to, search = {}, isExact = false, ...rest }: PageLinkProps) {
   const { org } = useApi();
   // The router's own type of addresses knows paths with parameters, not the ones made of them.
-  const target = { ...rest, to: pathOf(org) + to, search } as unknown as { to: '.' };
+  const target = { ...rest, to: pathOf(org) + to, search, activeOptions: { exact: isExact } } as unknown as { to: '.' };
   return <Link {...target} />;
 }
