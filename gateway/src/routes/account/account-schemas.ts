@@ -67,6 +67,12 @@ export const GrantContentBody = Type.Object(
       pattern: '^[A-Za-z0-9_-]+$',
       description: 'base64url, at most 1 KiB: the content part of that key, sealed with that of the key in the path.',
     }),
+    from_auth_sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'Of the key whose content part was wrapped: the grant is refused if that is not from_key_id.',
+      }),
+    ),
   },
   { ...Closed, examples: [{ from_key_id: 'key_01hzy3k9q8m2n4p6r8s0t2v4w6', wrapped: 'AQkx3…' }] },
 );

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
@@ -137,6 +138,10 @@ test('a content part granted to a key is shown to programs with that key only', 
   assertRefused(await grant(to.id, { from_key_id: from.id, wrapped }, member), 403, 'forbidden');
   assertRefused(await grant(to.id, { from_key_id: from.id, wrapped }, stranger), 404, 'not_found');
   assertRefused(await grant(to.id, { from_key_id: 'key_other', wrapped }), 404, 'not_found');
+  const hashOf = (key: string) => createHash('sha256').update(key.slice(0, 46)).digest('hex');
+  const named = (key: string) => grant(to.id, { from_key_id: from.id, wrapped, from_auth_sha256: hashOf(key) });
+  assert.equal((await named(from.made.key)).status, 200);
+  assertRefused(await named(to.made.key), 400, 'invalid_request');
   const bad = [wrapped.slice(4), `${wrapped}=`, sealed({ kind: 'inputs' }).$sealed, 'A', 'A'.repeat(1_366)];
   for (const text of bad)
     assertRefused(await grant(to.id, { from_key_id: from.id, wrapped: text }), 400, 'invalid_request');

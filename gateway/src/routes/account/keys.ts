@@ -109,7 +109,8 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
     const keyId = keyIdOf(request.params);
     const fromKeyId = keyIdOf({ id: request.body.from_key_id });
     const wrapped = envelopeOf(request.body.wrapped);
-    await methods.grantContent({ orgId, keyId, fromKeyId, wrapped, doer: doerOf(request) });
+    const fromAuthSha256 = Buffer.from(request.body.from_auth_sha256 ?? '', 'hex');
+    await methods.grantContent({ orgId, keyId, fromKeyId, wrapped, fromAuthSha256, doer: doerOf(request) });
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify({ key_id: keyId, from_key_id: fromKeyId });
   });

@@ -99,12 +99,13 @@ export class ServiceKeys {
   async grantContent(request: GrantContentRequest) {
     const act = keyActOf(request);
     const fromKeyId = keyIdOf(request.fromKeyId);
-    const { wrapped } = request;
+    const { wrapped, fromAuthSha256 } = request;
     if (fromKeyId === act.keyId) throw new ServiceError('invalid_request', 'A key has its own content part.');
     if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
       throw new ServiceError('invalid_request', `\`wrapped\` has 1 to ${WRAPPED_BYTES_MAX} bytes.`);
     }
-    const authSha256 = await this.keys.grantContent(act, { fromKeyId, wrapped });
+    if (fromAuthSha256.length > 0) digestOf('from_auth_sha256', fromAuthSha256);
+    const authSha256 = await this.keys.grantContent(act, { fromKeyId, wrapped, fromAuthSha256 });
     this.changes.keyChanged({ orgId: act.orgId, keyId: act.keyId, authSha256 });
     return {};
   }

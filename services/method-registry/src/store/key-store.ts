@@ -172,22 +172,28 @@ export class KeyStore {
   /**
    * Keeps the content part of the key `fromKeyId`, wrapped for the key `keyId`, either of which may be revoked; returns
    * the digest of `keyId`. The same bytes again change nothing.
-   * @throws ServiceError not_found without both keys, invalid_request at 20 grants.
+   * @throws ServiceError not_found without both keys, invalid_request at 20 grants, or if `fromAuthSha256` is not empty
+   * and that of another key.
    */
-  async grantContent({ orgId, keyId, doer }: KeyAct, { fromKeyId, wrapped }: ContentGrant): Promise<Buffer> {
+  async grantContent(
+    { orgId, keyId, doer }: KeyAct,
+    { fromKeyId, wrapped, fromAuthSha256 }: ContentGrant & { readonly fromAuthSha256: Uint8Array },
+  ): Promise<Buffer> {
+    const isNamed = fromAuthSha256.length > 0;
     const granting = this.sql.begin(async (sql) => {
       // Grants to one key follow each other, each with a view of those before it: so their bound holds.
       await sql`select from registry.service_keys where org_id = ${orgId} and key_id = ${keyId} for no key update`;
-      return sql<{ auth_sha256: Buffer; room: boolean }[]>`
+      return sql<{ auth_sha256: Buffer; room: boolean; fits: boolean }[]>`
         with space as (
           select t.auth_sha256, f.key_id as from_key_id,
+            (not ${isNamed} or f.auth_sha256 = ${fromAuthSha256}::bytea) as fits,
             (select count(*) from registry.content_grants g
               where g.org_id = t.org_id and g.key_id = t.key_id and g.from_key_id <> f.key_id) < ${GRANTS_MAX} as room
           from registry.service_keys t, registry.service_keys f
           where t.org_id = ${orgId} and t.key_id = ${keyId} and f.org_id = ${orgId} and f.key_id = ${fromKeyId}
         ), granted as (
           insert into registry.content_grants as g (org_id, key_id, from_key_id, wrapped, granted_by)
-          select ${orgId}, ${keyId}, from_key_id, ${wrapped}::bytea, ${doer.id} from space where room
+          select ${orgId}, ${keyId}, from_key_id, ${wrapped}::bytea, ${doer.id} from space where room and fits
           on conflict on constraint content_grants_pkey do update
             set wrapped = excluded.wrapped, granted_at = now(), granted_by = excluded.granted_by
             where g.wrapped <> excluded.wrapped
@@ -204,10 +210,15 @@ export class KeyStore {
             },
           )}
         )
-        select auth_sha256, room from space`;
+        select auth_sha256, room, fits from space`;
     });
     const [row] = await query(granting);
     if (row === undefined) throw noSuchKey();
+    if (!row.fits) {
+      const message = 'The content part that was wrapped is that of another key.';
+      const findings = [{ path: '/from_auth_sha256', code: 'another_key', message }];
+      throw new ServiceError('invalid_request', message, { findings });
+    }
     if (row.room) return row.auth_sha256;
     throw new ServiceError('invalid_request', `A key holds at most ${GRANTS_MAX} content grants.`, {
       findings: [{ path: '', code: 'content_grants', message: 'Grant to another key.' }],

@@ -216,7 +216,8 @@ async function keys(sql: Database, reader: Reader): Promise<void> {
   await store.create({ ...made, keyId: newId('key') });
   await store.list(LARGE_ORG, first);
   await store.list(LARGE_ORG, { ...first, below: `live.${idOf('key_', 300)}` });
-  await store.grantContent(made, { fromKeyId: idOf('key_', 5), wrapped: Buffer.alloc(100) });
+  const none = Buffer.alloc(0);
+  await store.grantContent(made, { fromKeyId: idOf('key_', 5), wrapped: Buffer.alloc(100), fromAuthSha256: none });
   await store.resolve(made.authSha256);
   await store.noteUse([{ orgId, keyId: made.keyId, usedAt: new Date() }]);
   await store.renewWebhookSecret(made, Buffer.alloc(40));

@@ -1483,6 +1483,7 @@ export interface operations {
                 "application/json": {
                     from_key_id: string;
                     wrapped: string;
+                    from_auth_sha256?: string;
                 };
             };
         };
