@@ -126,6 +126,19 @@ test('a worker needs no key where its user is signed in as a member', async () =
   worker.signal('SIGTERM');
   await worker.exited;
   await signIn('member@example.com', 'member');
+  const admin = await fetchToken(provider, {
+    ...{ email: 'developer@example.com', organization: 'Local', role: 'admin', audience: 'machine' as const },
+  });
+  const keepOnDevices = (content_on_devices: boolean) =>
+    fetch(`${server}/api/settings`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ content_on_devices }),
+    }).then(({ status }) => assert.equal(status, 200));
+  await keepOnDevices(true);
+  const unable = await desk.folder.quick(['worker', '--method', stack.method('greet'), '--json'], env);
+  await keepOnDevices(false);
+  assert.deepEqual([unable.code, JSON.parse(unable.stderr).error], [1, 'device_key_required']);
   const signedIn = new StartedWorker({ ...desk, env }, '--method', 'held.method');
   await signedIn.says('it is ready', ({ event }) => event === 'ready');
   const runId = await gated.start('signed-in');

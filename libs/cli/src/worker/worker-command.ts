@@ -17,8 +17,9 @@ export const workerCommand: Command = {
   summary: 'Execute runs of methods on this machine',
   details: [
     'METHOD is an id (wf_…), a saved file or a display name. The key comes from SERVICE_API_KEY, or is that of the local',
-    'stack; without one, the worker uses your sign-in, as a member or an admin. Secrets that methods declare come from the',
-    'environment. A first SIGTERM or Ctrl-C lets the present steps end and gives the runs back; the second ends at once.',
+    'stack; without one, the worker uses your sign-in, as a member or an admin, but not in an organization that keeps run',
+    'content on devices. Secrets that methods declare come from the environment. A first SIGTERM or Ctrl-C lets the present',
+    'steps end and gives the runs back; the second ends at once.',
   ],
   endsByInterrupt: true,
   options: {
@@ -42,6 +43,7 @@ export const workerCommand: Command = {
     const api = await openServer(line, context);
     const methods = await Promise.all(words.map((word) => namedMethod(api, word, cwd)));
     const { addresses, ...credential } = await schedulerOf(api);
+    if (!('contentPart' in credential) || credential.contentPart === undefined) await refuseSealedRuns(api);
     const ids = [...new Set(methods.map(({ id }) => productionMethodId(id)))];
     const report = new WorkerReport(output, {
       methods: ids,
@@ -84,6 +86,14 @@ async function schedulerOf(api: ServerApi) {
     return { addresses, authPart, contentPart: api.contentPart(RUNS) };
   }
   return { addresses, authPart, renewedToken: async () => (await api.bearer(RUNS)) ?? authPart };
+}
+
+/** A worker without a content part would wait for runs that it is never offered. @throws CommandError */
+async function refuseSealedRuns(api: ServerApi): Promise<void> {
+  const { content_on_devices: onDevices } = await api.get<{ content_on_devices: boolean }>('/v1/whoami');
+  if (!onDevices) return;
+  const message = 'the organization keeps run content on devices: a worker needs a whole service key to open its runs';
+  throw new CommandError('device_key_required', message, { hint: 'set SERVICE_API_KEY to the key of the app' });
 }
 
 function concurrencyOf(line: CommandLine): number {

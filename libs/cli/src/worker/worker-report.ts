@@ -80,8 +80,8 @@ export class WorkerReport {
 
   private logged(fields: Readonly<Record<string, unknown>>, message: string): void {
     if (message !== 'not connected') {
-      const run = typeof fields.run === 'string' ? ` (${fields.run})` : '';
-      this.output.note(`${message}${run}`);
+      const of = fields.run ?? fields.key;
+      this.output.note(`${message}${typeof of === 'string' ? ` (${of})` : ''}`);
       return;
     }
     const { code, waitMs, reason } = fields;

@@ -67,6 +67,15 @@ describe('workers with content keys', () => {
     assert.deepEqual(asked(), ['wf_a', queueOf(own), queueOf(other)]);
   });
 
+  test('a person, who has no content key, is refused with what is missing', async () => {
+    const stream = new Stream(sessions, 'org_a', own, 'a token');
+    stream.hello({ deviceKeyIds: [own], deviceKeyFingerprints: [FINGERPRINT] });
+    await answered(stream);
+    assert.ok(stream.closed instanceof ServiceError);
+    assert.equal(stream.closed.code, 'device_key_required');
+    assert.deepEqual(asked(), []);
+  });
+
   test('without the registry such a worker is asked to come again, not refused', async () => {
     const stream = hello([other], () => Promise.reject(new ServiceError('unavailable')));
     await answered(stream);

@@ -36,11 +36,15 @@ export function deviceKeysOf({ deviceKeyIds: ids, deviceKeyFingerprints }: Named
   return keys;
 }
 
-/** Returns null if the worker's key has all of these. @throws ServiceError forbidden, as a rejection */
+/**
+ * Returns null if the worker's key has all of these.
+ * @throws ServiceError forbidden, as a rejection; device_key_required for a person, who has no content key
+ */
 export function missingKeys(
   keys: readonly DeviceKey[],
   owner: KeyOwner & { readonly askAgain: () => Promise<KeyOwner> },
 ): Promise<void> | null {
+  if (keys.length > 0 && owner.tokenSha256 !== undefined) throw new ServiceError('device_key_required');
   return hasAll(owner, keys) ? null : askedAgain(keys, owner.askAgain);
 }
 

@@ -24,6 +24,8 @@ export class Stream {
     private readonly sessions: WorkerSessions,
     orgId: OrgId = 'org_a',
     keyId: KeyId = 'key_a',
+    /** Of a person's access token. */
+    tokenSha256?: string,
   ) {
     const connection = {
       send: (item: SchedulerItem) => this.closed === null && this.got.push(item) > 0,
@@ -37,7 +39,11 @@ export class Stream {
       if (this.revoked) throw new ServiceError('unauthorized');
     };
     const askAgain = async () => this.registry?.() ?? { orgId, keyId };
-    this.session = new WorkerSession(connection, { orgId, keyId, check, askAgain }, sessions);
+    this.session = new WorkerSession(
+      connection,
+      { orgId, keyId, ...(tokenSha256 && { tokenSha256 }), check, askAgain },
+      sessions,
+    );
     sessions.connected(this.session);
   }
 
