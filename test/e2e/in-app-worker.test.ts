@@ -1,10 +1,12 @@
 // The worker that the Node library starts in its application, for methods that no other worker serves.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { build } from 'esbuild';
 import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
+import { newWholeKey } from './device-keys.ts';
 import { NodeApp } from './node-app.ts';
 import { SavedMethod } from './saved-method.ts';
 import type { Stack } from './stack.ts';
@@ -40,6 +42,17 @@ steps:
     shell: sleep 1
   - name: second
     shell: sleep 600
+`;
+const HELD = `format: method/2
+name: held
+steps:
+  - name: hold
+    shell: sleep 600 || true
+  - name: look
+    node: |
+      return { key: process.env.SERVICE_API_KEY === undefined }
+    out: { key: boolean }
+result: { key: =steps.look.key }
 `;
 const OPEN = "import { Methods } from '@methods/client';\nconst methods = new Methods();\n";
 
@@ -79,6 +92,35 @@ console.log((await methods.run({ method: '${greeting}', inputs: { name: 'Hal' } 
     ]);
     assert.equal(program.errors(), '');
     await until('nothing is left of it', () => app.processes().length === 0);
+  });
+
+  test('executes runs in device mode, whose results stay in the process, and shows steps no part of the key', async () => {
+    const { key, contentPart, authPart } = await newWholeKey(stack);
+    const held = await published(HELD);
+    const program = await app.start(
+      'device.mjs',
+      `import { Methods } from '@methods/client';
+const methods = new Methods({ runData: 'device' });
+const asked = [];
+const run = await methods.run({ method: '${stack.method('approve')}', inputs: { order_id: 'ord_1', amount: 250 },
+  idempotencyKey: 'approve-${contentPart.slice(0, 8)}',
+  onAsk: ({ question }) => (asked.push(question.prompt), { decision: 'approve' }) });
+console.log(run.status, run.result_at, JSON.stringify(run.result), asked.length);
+const again = await methods.run({ method: '${stack.method('approve')}', inputs: { order_id: 'ord_1', amount: 250 },
+  idempotencyKey: 'approve-${contentPart.slice(0, 8)}', onAsk: () => undefined });
+console.log(again.run_id === run.run_id, JSON.stringify(again.result) === JSON.stringify(run.result));
+console.log(JSON.stringify((await methods.run({ method: '${held}' })).result));`,
+      { SERVICE_API_KEY: key },
+    );
+    const path = await until('a step runs', () => app.processes().find((pid) => commandOf(pid).includes('sleep')));
+    for (const pid of app.processes().filter((pid) => pid !== program.child.pid)) {
+      for (const part of [contentPart, authPart]) assert.ok(!seenOf(pid).includes(part), commandOf(pid));
+    }
+    process.kill(path);
+    assert.equal(await program.ended, 0, program.errors());
+    const [first = '', ...others] = program.lines;
+    assert.match(first, /^succeeded worker \{.*\} 1$/);
+    assert.deepEqual(others, ['true true', '{"key":true}']);
   });
 
   test('gives back the runs of others without counting an attempt when it waits for none', async () => {
@@ -146,3 +188,20 @@ greet().catch((error) => console.log(error.code, error.message.includes('--exter
     }
   });
 });
+
+function commandOf(pid: number): string {
+  return placeOf(pid, 'cmdline').replaceAll('\0', ' ');
+}
+
+/** What other processes of the machine can see of it. */
+function seenOf(pid: number): string {
+  return placeOf(pid, 'cmdline') + placeOf(pid, 'environ');
+}
+
+function placeOf(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -15,7 +15,7 @@ WORDS = (
     (r"\basync (def|with|for)\b", r"\1"),
     (r"``async with``", "``with``"),
     (r"\bawait ", ""),
-    (r"\bCallable\[\[\], Coroutine\[Any, Any, T\]\]", "Callable[[], T]"),
+    (r"\bCallable\[\[(\w*)\], Coroutine\[Any, Any, (\w+)\]\]", r"Callable[[\1], \2]"),
     (r"Callable, Coroutine,", "Callable,"),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
     (r"\ba(close|read|iter_lines|iter_bytes)\b", r"\1"),

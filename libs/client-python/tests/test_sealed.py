@@ -12,7 +12,7 @@ from methods import CredentialError, InvalidRequest, SealedValueError
 from methods._canonical import canonical
 from methods._form import misfits
 from methods._models import Whoami, question_of
-from methods._sealed import ContentKey, sealed_json
+from methods._sealed import ContentKey, sealed_json, unpadded
 
 pytest.importorskip("cryptography")
 VECTORS = Path(__file__).parents[3] / "libs" / "content" / "vectors" / "device-1.json"
@@ -45,6 +45,11 @@ def test_seals_and_opens_as_published(vectors: Dict[str, Any]) -> None:
         wrapped = key.wrap(grant["from_key_id"], grant["content_part"])
         assert sealed_json(wrapped) == {"$sealed": grant["wrapped"]}
         assert key.unwrap(grant["from_key_id"], wrapped) == grant["content_part"]
+    key = ContentKey(vectors["content_part"], vectors["org_id"])
+    for grant in vectors["refused_grants"]:
+        with pytest.raises(SealedValueError) as refused:
+            key.unwrap(grant["from_key_id"], unpadded(grant["wrapped"]))
+        assert refused.value.code == grant["code"], grant["why"]
 
 
 def test_every_changed_byte_and_every_other_place_is_refused() -> None:
@@ -95,6 +100,41 @@ def test_an_answer_is_checked_before_it_is_sealed_by_the_key_of_its_question() -
     assert [each["path"] for each in misfit.value.details] == ["/go"]
     answer = content.seal_answer("a" * 32, question, {"go": True})
     assert run.open_json("answer", "q_1 ask", answer) == {"go": True}
+
+
+def test_a_grant_that_does_not_open_is_named_and_hinders_no_other_run() -> None:
+    from methods._sealed_content import SealedContent
+
+    own, old, eldest = (ContentKey(part * 43, "org_1") for part in "noe")
+    good = own.wrap("key_old", "o" * 43)
+    other_org = ContentKey("n" * 43, "org_2").wrap("key_old", "o" * 43)
+    bad = [good[:80] + bytes([good[80] ^ 1]) + good[81:], eldest.wrap("key_old", "o" * 43), other_org, good[:-3], b""]
+    for wrapped in [*bad, own.wrap("key_other", "o" * 43)]:
+        grants = [
+            {"from_key_id": "key_old", "wrapped": sealed_json(wrapped)["$sealed"]},
+            {"from_key_id": "key_eldest", "wrapped": sealed_json(own.wrap("key_eldest", "e" * 43))["$sealed"]},
+        ]
+        content = SealedContent("n" * 43, Whoami("org_1", "key_new", True, grants))
+        run_id = "a" * 32
+        for key in (own, eldest):
+            assert content.open_inputs(run_id, key.of_run(run_id).seal_json("inputs", "", {"a": 1})) == {"a": 1}
+        with pytest.raises(SealedValueError, match=" key_old ") as refused:
+            content.open_inputs(run_id, old.of_run(run_id).seal_json("inputs", "", {}))
+        assert refused.value.code == "content_grant_damaged"
+
+
+def test_messages_of_a_run_are_opened_where_they_belong() -> None:
+    from methods._models import run_of
+    from methods._sealed_content import SealedContent
+
+    content = SealedContent(PART, Whoami("org_1", "key_1", True, []))
+    sealing = ContentKey(PART, "org_1").of_run("a" * 32)
+    text = {"message": "", "sealed": sealing.seal_json("text", "pay", "No money.")}
+    moved = {"name": "other", "status": "failed", "error": text}
+    body = {"run_id": "run_1", "status": "failed", "content_id": "a" * 32, "error": {"code": "c", "step": "pay", **text}}
+    opened = content.open_run(run_of({**body, "steps": [{"name": "pay", "status": "failed", "error": text}, moved]}))
+    assert opened.error is not None and opened.error.message == "No money."
+    assert [(step.error or {})["message"] for step in opened.steps] == ["No money.", ""]
 
 
 def test_a_form_finds_what_does_not_fit() -> None:

@@ -30,6 +30,39 @@ export class Content {
     this.whoami = new WhoamiReader(requests);
   }
 
+  /**
+   * Sends a start as it may be sent. An earlier start of the same idempotency key may be of a key that was rotated since:
+   * it is recognized by what that key makes of the inputs. @throws ConfigurationError `device_key_required`
+   */
+  async started<T>(
+    body: StartBody,
+    signal: AbortSignal | undefined,
+    send: (body: StartBody) => Promise<T>,
+  ): Promise<T> {
+    const sent = await this.ofStart(body, signal);
+    try {
+      return await send(sent);
+    } catch (error) {
+      if (!isOtherStart(error)) throw error;
+      for (let grant = 0; ; grant++) {
+        const earlier = await this.asGranted(body, sent, grant);
+        if (earlier === null) throw error;
+        try {
+          return await send(earlier);
+        } catch (again) {
+          if (!isOtherStart(again)) throw again;
+        }
+      }
+    }
+  }
+
+  /** The start as the holder of a key would have sent it whose content part was granted to this one; null: no more. */
+  async asGranted(body: StartBody, sent: StartBody, grant: number): Promise<StartBody | null> {
+    if (sent.run_data !== 'device') return null;
+    const sealing = await this.sealing();
+    return grant < sealing.grants ? { ...sent, ...sealing.sealInputsAsGranted(body.inputs, grant) } : null;
+  }
+
   /** The body of a start as it may be sent. @throws ConfigurationError `device_key_required` */
   async ofStart(body: StartBody, signal: AbortSignal | undefined): Promise<StartBody> {
     if (!(await unlessLeft(this.isSealed(), signal))) return body;
@@ -82,17 +115,22 @@ export class Content {
     }
     const answered = answers.find(({ question_id: id }) => id === questionId);
     if (answered === undefined) throw new ConflictError('question_changed', 'The question is no longer open.');
-    return sealing.sealAgain(contentId, { id: questionId, step: answered.step }, answer);
+    // The question is no longer here; its run's inputs were sealed with the same key.
+    const sealed = sealing.grants === 0 ? {} : { sealed: (await this.startOf(run.run_id, undefined)).inputs };
+    return sealing.sealAgain(contentId, { id: questionId, step: answered.step, ...sealed }, answer);
   }
 
   /** The body of a start like that of a run in device mode. @throws NotFoundError for any other run */
   async ofRerun(runId: string, signal: AbortSignal | undefined): Promise<StartBody> {
-    const path = `${runPath(runId)}/start`;
-    const start = await this.requests.send({ verb: 'GET', path, signal, is: isSealedStart });
+    const start = await this.startOf(runId, signal);
     const sealing = await this.sealing();
     const { method, version_id: version, answer_by, metadata, webhook_url } = start;
     const sealed = sealing.sealInputs(sealing.openInputs(start));
     return { method, version, answer_by, metadata, webhook_url, run_data: 'device', ...sealed };
+  }
+
+  private startOf(runId: string, signal: AbortSignal | undefined): Promise<SealedStart> {
+    return this.requests.send({ verb: 'GET', path: `${runPath(runId)}/start`, signal, is: isSealedStart });
   }
 
   private async isSealed(): Promise<boolean> {
@@ -111,6 +149,11 @@ export class Content {
     if (this.sealed?.of !== facts) this.sealed = { of: facts, content: new SealedContent(contentPart, facts) };
     return this.sealed.content;
   }
+}
+
+/** Another start had its idempotency key. */
+export function isOtherStart(error: unknown): boolean {
+  return error instanceof ConflictError && error.code === 'idempotency_conflict';
 }
 
 function notSealedHere(): SealedValueError {

@@ -52,7 +52,10 @@ export class ConflictError extends MethodsError {}
 export class InvalidRequestError extends MethodsError {}
 export class RateLimitError extends MethodsError {}
 export class ServerError extends MethodsError {}
-/** In device mode: `content_key_missing`, another key sealed the value; `sealed_value_damaged`, changed or moved. */
+/**
+ * In device mode: `content_key_missing`, another key sealed the value; `sealed_value_damaged`, it was changed or moved;
+ * `content_grant_damaged`, the grant of the key that may have sealed it does not open.
+ */
 export class SealedValueError extends MethodsError {}
 /** A webhook that the server did not sign, or that is too old. */
 export class WebhookError extends MethodsError {}

@@ -3,7 +3,7 @@
 import { Answers } from './answers.ts';
 import { ClientWebhooks } from './client-webhooks.ts';
 import { readSurroundings } from './config.ts';
-import { Content, type RunData } from './content.ts';
+import { Content, isOtherStart, type RunData } from './content.ts';
 import { findAccess } from './credential.ts';
 import { Files } from './files.ts';
 import { FollowedRuns } from './followed-runs.ts';
@@ -90,13 +90,27 @@ export class Methods {
 
   /** Returns when the run is stored. */
   async start<M extends MethodName>(options: StartOptions<M>): Promise<StartedRun> {
-    return this.send(await this.bodyOf(options, options.signal), options.signal);
+    const { signal } = options;
+    return this.content.started(this.bodyOf(options), signal, (body) => this.send(body, signal));
   }
 
   /** Many starts in few requests. Each of them succeeds or is refused by itself. */
   async startMany(starts: readonly Start[], options: RequestOptions = {}): Promise<StartOutcome[]> {
-    const bodies = await Promise.all(starts.map((start) => this.bodyOf(start, options.signal)));
-    return startMany(this.requests, bodies, options);
+    const asked = starts.map((start) => this.bodyOf(start));
+    const bodies = await Promise.all(asked.map((body) => this.content.ofStart(body, options.signal)));
+    const outcomes = await startMany(this.requests, bodies, options);
+    for (let grant = 0; ; grant++) {
+      const again: { readonly at: number; readonly body: StartBody }[] = [];
+      for (const [at, { error }] of outcomes.entries()) {
+        const body = isOtherStart(error) && (await this.content.asGranted(asked[at] ?? {}, bodies[at] ?? {}, grant));
+        if (body) again.push({ at, body });
+      }
+      if (again.length === 0) return outcomes;
+      const others = again.map(({ body }) => body);
+      for (const [n, outcome] of (await startMany(this.requests, others, options)).entries()) {
+        if (!isOtherStart(outcome.error)) outcomes[again[n]?.at ?? 0] = outcome;
+      }
+    }
   }
 
   /**
@@ -106,26 +120,30 @@ export class Methods {
   async run<M extends MethodName>(options: RunOptions<M>): Promise<EndedRun<M>> {
     const { signal } = options;
     const onAsk = (options.onAsk ?? this.options.onAsk) as AnyOnAsk | undefined;
-    const body = await this.bodyOf(options, signal);
-    const sent = onAsk === undefined ? body : { ...body, answer_by: 'application' };
+    const asked = this.bodyOf(options);
+    const body = onAsk === undefined ? asked : { ...asked, answer_by: 'application' };
     const { answers, content } = this;
     const log = this.requests.settings.log;
     const asking = onAsk && new Asking({ answers, content, onAsk, onError: this.options.onError, log, signal });
-    const see = (run: Run) => {
-      content.refuseOther(run, body, options.idempotencyKey === undefined);
-      asking?.ask(run);
-    };
     const waited = () =>
-      this.waiting.tryTake()
-        ? this.runWaiting(sent, see, signal).finally(() => this.waiting.leave())
-        : this.runFollowed(sent, see, signal);
+      content.started(body, signal, (sent) => {
+        const see = (run: Run) => {
+          content.refuseOther(run, sent, options.idempotencyKey === undefined);
+          asking?.ask(run);
+        };
+        return this.waiting.tryTake()
+          ? this.runWaiting(sent, see, signal).finally(() => this.waiting.leave())
+          : this.runFollowed(sent, see, signal);
+      });
     const worker = this.ensureWorker();
-    const run = await (worker === null ? waited() : worker.during(options.method, waited));
+    const run = await (worker === null
+      ? waited()
+      : worker.during(options.method, async () => withResult(await waited(), worker)));
     return (await content.opened(run)) as unknown as EndedRun<M>;
   }
 
-  private async bodyOf(start: Start, signal: AbortSignal | undefined): Promise<StartBody> {
-    return this.content.ofStart(startBody(start, this.requests.settings.credential), signal);
+  private bodyOf(start: Start): StartBody {
+    return startBody(start, this.requests.settings.credential);
   }
 
   /** @throws ConfigurationError */
@@ -166,4 +184,11 @@ export class Methods {
   private send(body: StartBody, signal: AbortSignal | undefined): Promise<StartedRun> {
     return this.requests.send({ verb: 'POST', path: '/v1/runs', body, signal, is: isStarted });
   }
+}
+
+/** With its result, if that stayed in this process. */
+async function withResult(run: Run, worker: ApplicationWorker): Promise<Run> {
+  if (run.status !== 'succeeded' || run.result_at !== 'worker') return run;
+  const result = await worker.resultOf(run);
+  return result === undefined ? run : { ...run, result };
 }

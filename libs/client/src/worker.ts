@@ -4,6 +4,7 @@ import type { Worker as Thread } from 'node:worker_threads';
 import { workerEnvironment } from './config.ts';
 import type { Credential } from './credential.ts';
 import type { DebugLog } from './requests.ts';
+import type { Run } from './run.ts';
 import { workerCode } from './worker-code.ts';
 
 const CONCURRENCY = 10;
@@ -21,14 +22,25 @@ const RESTART_MS_MAX = 60_000;
 
 /** Words of libs/worker/src/in-app. */
 type Order =
-  | { readonly order: 'start'; readonly server: string; readonly bearer: string; readonly concurrency: number }
+  | {
+      readonly order: 'start';
+      readonly server: string;
+      readonly bearer: string;
+      readonly content_part?: string | undefined;
+      readonly concurrency: number;
+    }
   | { readonly order: 'bearer'; readonly bearer: string }
   | { readonly order: 'serve'; readonly methods: readonly string[]; readonly waiting: boolean }
+  | { readonly order: 'result'; readonly content_id: string; readonly attempts: number }
   | { readonly order: 'stop' };
 
+type Result = NonNullable<Run['result']>;
+
 interface Report {
-  readonly report: 'connected' | 'warning' | 'log' | 'stopped';
+  readonly report: 'connected' | 'warning' | 'log' | 'result' | 'stopped';
   readonly message?: string;
+  readonly content_id?: string;
+  readonly result?: Result;
 }
 
 export interface WorkerParts {
@@ -41,6 +53,8 @@ export class ApplicationWorker {
   /** The calls that wait, by method; of each method that the worker serves. */
   private readonly calls = new Map<string, number>();
   private waiting = 0;
+  /** By the run's content id; undefined for a result that is not here. */
+  private readonly asked = new Map<string, ((result: Result | undefined) => void)[]>();
   private resting = false;
   private thread: Thread | 'starting' | null = null;
   private stopping = false;
@@ -71,6 +85,27 @@ export class ApplicationWorker {
       this.leave(method, false);
       throw error;
     }
+  }
+
+  /** Of a run that has succeeded in device mode; undefined: another worker made its result. */
+  resultOf({ content_id: contentId, attempts }: Run): Promise<Result | undefined> {
+    const { thread } = this;
+    if (contentId === undefined || thread === null || thread === 'starting') return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const waiting = this.asked.get(contentId);
+      if (waiting !== undefined) return void waiting.push(resolve);
+      this.asked.set(contentId, [resolve]);
+      // Nothing else may keep the process alive.
+      thread.ref();
+      this.send({ order: 'result', content_id: contentId, attempts });
+    });
+  }
+
+  private shown(contentId: string, result: Result | undefined): void {
+    const waiting = this.asked.get(contentId) ?? [];
+    this.asked.delete(contentId);
+    for (const resolve of waiting) resolve(result);
+    if (this.asked.size === 0 && this.thread !== 'starting') this.thread?.unref();
   }
 
   private enter(method: string): void {
@@ -140,7 +175,8 @@ export class ApplicationWorker {
       thread.unref();
       process.once('beforeExit', this.beforeExit);
       this.serve();
-      this.send({ order: 'start', server, bearer, concurrency: CONCURRENCY });
+      const { contentPart: content_part } = credential;
+      this.send({ order: 'start', server, bearer, content_part, concurrency: CONCURRENCY });
       if (!credential.isKey) this.renewal = setInterval(() => void this.renew(), BEARER_MS).unref();
       if (this.waiting === 0) this.after(IDLE_MS, () => this.stop());
     } catch (error) {
@@ -157,7 +193,8 @@ export class ApplicationWorker {
     }
   }
 
-  private received({ report, message }: Report): void {
+  private received({ report, message, content_id: contentId, result }: Report): void {
+    if (report === 'result') return this.shown(contentId ?? '', result);
     if (report === 'connected') this.failures = 0;
     if (report === 'warning') process.emitWarning(message ?? '', 'MethodsWarning');
     this.parts.log(`worker: ${message ?? report}`);
@@ -175,6 +212,7 @@ export class ApplicationWorker {
     this.renewal = null;
     this.thread = null;
     this.stopping = false;
+    for (const contentId of [...this.asked.keys()]) this.shown(contentId, undefined);
     if (this.waiting === 0) return;
     const again = () => {
       if (this.thread === null && this.waiting > 0) void this.start();

@@ -41,7 +41,9 @@ export interface HeldRunParts {
   readonly clock: Clock;
   readonly draining: () => boolean;
   readonly startsToldAfterMs?: number | undefined;
-  /** Of a run whose result stays here, once its end is recorded. */
+  /** Of a run whose result stays here, before its end is reported. */
+  readonly onResultMade?: ((grant: Grant, result: JsonObject) => void) | undefined;
+  /** The same, once its end is recorded. */
   readonly onResult?: ((grant: Grant, result: JsonObject) => void) | undefined;
 }
 
@@ -225,6 +227,7 @@ export class HeldRun {
     await saved.save();
     if (outcome.status === 'stopped') throw new RunTaken('the walk was stopped');
     const { lastRecord } = outcome;
+    if (outcome.status === 'succeeded' && this.content.isSealed) this.parts.onResultMade?.(grant, outcome.result);
     const end = (seq: number) => this.endItem(outcome, seq, saved.folderId);
     const recorded =
       lastRecord === undefined

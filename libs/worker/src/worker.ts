@@ -59,10 +59,12 @@ export interface WorkerOptions {
   readonly onConnected?: () => void;
   /** Called with the result of a run in device mode, which stays on this machine. */
   readonly onResult?: HeldRunParts['onResult'];
+  readonly onResultMade?: HeldRunParts['onResultMade'];
   /** Called when a run ends here, with its status, `given back`, `taken` or `lost`. */
   readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
 }
 
+const DAMAGED_GRANT = 'the content part of another key that was granted to this one does not open';
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
@@ -242,7 +244,8 @@ export class Worker implements Stoppable {
 
   private welcomed(welcome: KeyFacts & { heartbeatMs: number; leaseMs: number }): void {
     // The next hello names the keys: their runs are offered from then on.
-    if (this.deviceKeys.learn(welcome)) return this.link.moveOn();
+    const damaged = (key: string) => this.options.logger.warn({ key, code: 'content_grant_damaged' }, DAMAGED_GRANT);
+    if (this.deviceKeys.learn(welcome, damaged)) return this.link.moveOn();
     this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
     this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
@@ -270,6 +273,7 @@ export class Worker implements Stoppable {
       draining: () => this.places.areClosed,
       startsToldAfterMs: this.options.startsToldAfterMs,
       onResult: this.options.onResult,
+      onResultMade: this.options.onResultMade,
     });
     this.held.set(grant.runId, run);
     this.tickSoon();

@@ -5,15 +5,16 @@ Loaded at the first run in device mode.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._canonical import canonical
-from ._errors import InvalidRequest, MethodsError
+from ._errors import InvalidRequest, MethodsError, SealedValueError
 from ._exchange import encoded
 from ._form import misfits
-from ._models import Json, Question, Whoami, question_of
+from ._models import Json, Question, Run, Step, Whoami, question_of
 from ._sealed import ContentKey, envelope_of, unpadded
 
 _INPUTS_BYTES_MAX = 256 * 1024
@@ -23,23 +24,29 @@ _ANSWER_BYTES_MAX = 64 * 1024
 class SealedContent:
     def __init__(self, content_part: str, whoami: Whoami) -> None:
         self._own = ContentKey(content_part, whoami.org_id)
-        #: The own key first.
-        self._keys = [self._own]
+        #: Those of other keys whose content parts were granted to the own one.
+        self._granted: List[ContentKey] = []
+        #: The ids of keys whose grants do not open: they hinder no run but those of their keys.
+        self._damaged: List[str] = []
         for grant in whoami.content_grants:
-            # A grant that is damaged is of no use, and hinders no other run.
             try:
                 part = self._own.unwrap(grant["from_key_id"], unpadded(grant["wrapped"]))
-                self._keys.append(ContentKey(part, whoami.org_id))
+                self._granted.append(ContentKey(part, whoami.org_id))
             except (MethodsError, KeyError, TypeError):
-                continue
+                self._damaged.append(str(grant.get("from_key_id")))
+
+    @property
+    def grants(self) -> int:
+        """The number of content parts of other keys."""
+        return len(self._granted)
 
     def seal_inputs(self, inputs: Any) -> Json:
         """Seals them for a run of their own."""
-        plain = _as_sent(inputs, "inputs", _INPUTS_BYTES_MAX)
-        content_id = os.urandom(16).hex()
-        run = self._own.of_run(content_id)
-        digest = self._own.digest_of_inputs(plain)
-        return {"content_id": content_id, "inputs": run.seal_json("inputs", "", plain, digest)}
+        return _sealed_inputs(self._own, inputs)
+
+    def seal_inputs_as_granted(self, inputs: Any, grant: int) -> Json:
+        """As the holder of a granted key sealed them: the service compares them with those of an earlier start."""
+        return _sealed_inputs(self._granted[grant], inputs)
 
     def open_inputs(self, content_id: str, inputs: Json) -> Any:
         return self._key_of(inputs).of_run(content_id).open_json("inputs", "", inputs)
@@ -52,10 +59,6 @@ class SealedContent:
         problems: List[Json] = opened.pop("problems", None) or []
         clear = {name: question.raw.get(name) for name in ("id", "step", "asked_at", "deadline_at")}
         return question_of({**opened, **clear}), problems
-
-    def open_text(self, content_id: str, step: str, sealed: Json) -> str:
-        """A message of a step, or of the run's failure."""
-        return str(self._key_of(sealed).of_run(content_id).open_json("text", step, sealed))
 
     def seal_answer(self, content_id: str, question: Question, answer: Mapping[str, Any]) -> Json:
         """By the key of its question. Raises InvalidRequest if it does not fit the form."""
@@ -71,16 +74,59 @@ class SealedContent:
     def seal_again(
         self, content_id: str, question_id: str, step: str, sealed: Optional[Json], answer: Mapping[str, Any]
     ) -> Json:
-        """Also the answer of a question that is closed: the service compares it with the accepted one."""
+        """By the key of ``sealed``. The service compares the answer of a closed question with the accepted one."""
         plain = _as_sent(answer, "answer", _ANSWER_BYTES_MAX)
         key = self._own if sealed is None else self._key_of(sealed)
         digest = key.digest_of_answer(question_id, plain)
         return dict(key.of_run(content_id).seal_json("answer", f"{question_id} {step}", plain, digest))
 
+    def open_run(self, run: Run) -> Run:
+        """With its question and the messages of its errors. What does not open stays as it is."""
+        content_id, question, error = run.content_id or "", run.question, run.error
+        if question is not None and question.sealed is not None:
+            try:
+                question = self.open_question(content_id, question)[0]
+            except SealedValueError:
+                pass
+        if error is not None:
+            message = self._message(content_id, run.raw.get("error"), error.step or "")
+            error = dataclasses.replace(error, message=message or error.message)
+        steps = [self._opened_step(content_id, step) for step in run.steps]
+        return dataclasses.replace(run, question=question, error=error, steps=steps)
+
+    def _opened_step(self, content_id: str, step: Step) -> Step:
+        message = self._message(content_id, step.error, step.name)
+        if message is None or step.error is None:
+            return step
+        return dataclasses.replace(step, error={**step.error, "message": message})
+
+    def _message(self, content_id: str, of: Optional[Json], step: str) -> Optional[str]:
+        sealed = (of or {}).get("sealed")
+        if sealed is None:
+            return None
+        try:
+            return str(self._key_of(sealed).of_run(content_id).open_json("text", step, sealed))
+        except SealedValueError:
+            return None
+
     def _key_of(self, sealed: Any) -> ContentKey:
         """The own key if none fits: its refusal says so."""
         fingerprint = envelope_of(sealed)[2:18]
-        return next((key for key in self._keys if key.fingerprint == fingerprint), self._own)
+        found = next((key for key in [self._own, *self._granted] if key.fingerprint == fingerprint), None)
+        if found is None and self._damaged:
+            raise SealedValueError(
+                f"Another content key sealed this value. What was granted of {', '.join(self._damaged)} does not open: "
+                "it was changed, or wrapped for another key. Rotate that key again.",
+                code="content_grant_damaged",
+            )
+        return found or self._own
+
+
+def _sealed_inputs(key: ContentKey, inputs: Any) -> Json:
+    plain = _as_sent(inputs, "inputs", _INPUTS_BYTES_MAX)
+    content_id = os.urandom(16).hex()
+    digest = key.digest_of_inputs(plain)
+    return {"content_id": content_id, "inputs": key.of_run(content_id).seal_json("inputs", "", plain, digest)}
 
 
 def _as_sent(value: Any, name: str, bytes_max: int) -> Any:

@@ -16,12 +16,14 @@ import subprocess
 import threading
 import time
 import warnings
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Dict, Generator, List, Optional
 
 from ._credentials import Credential
 from ._errors import MethodsError
+from ._models import Json
 
 CODE = Path(__file__).parent / "_worker_code" / "lib" / "methods" / "worker.mjs"
 CONCURRENCY = 10
@@ -54,6 +56,8 @@ class AppWorker:
         #: The calls that wait, by method; of each method that the worker serves.
         self._calls: Dict[str, int] = {}
         self._process: "Optional[subprocess.Popen[str]]" = None
+        #: By the content id of the run whose result is asked for.
+        self._asked: "Dict[str, List[Future[Optional[Json]]]]" = {}
         self._pid = os.getpid()
         self._failures = 0
 
@@ -68,6 +72,19 @@ class AppWorker:
         finally:
             # One that the server may not know would have the worker refused.
             self._leave(method, known)
+
+    def result_of(self, content_id: str, attempts: int) -> "Future[Optional[Json]]":
+        """Of a run that has succeeded in device mode. None: another worker made its result."""
+        found: "Future[Optional[Json]]" = Future()
+        with self._lock:
+            if self._process is None or self._pid != os.getpid():
+                found.set_result(None)
+                return found
+            waiting = self._asked.setdefault(content_id, [])
+            waiting.append(found)
+            if len(waiting) == 1:
+                self._send({"order": "result", "content_id": content_id, "attempts": attempts})
+        return found
 
     def close(self) -> None:
         with self._lock:
@@ -85,7 +102,7 @@ class AppWorker:
         with self._lock:
             if self._pid != os.getpid():
                 # A fork: the child of the parent is not ours.
-                self._pid, self._process, self._calls = os.getpid(), None, {}
+                self._pid, self._process, self._calls, self._asked = os.getpid(), None, {}, {}
             new = method not in self._calls
             if new and len(self._calls) >= METHODS_MAX:
                 idle = next((name for name, count in self._calls.items() if count == 0), None)
@@ -139,12 +156,14 @@ class AppWorker:
 
     def _authorize(self, process: "subprocess.Popen[str]") -> None:
         """In a thread, since a sign-in may have to be renewed."""
-        start = {
+        start: Dict[str, Any] = {
             "order": "start",
             "server": self._credential.base_url,
             "concurrency": CONCURRENCY,
             "idle_ms": IDLE_S * 1000,
         }
+        if self._credential.content_part is not None:
+            start["content_part"] = self._credential.content_part
         order: Dict[str, Any] = start
         while process.poll() is None:
             try:
@@ -170,7 +189,15 @@ class AppWorker:
                 warnings.warn(message, MethodsWarning, stacklevel=2)
             elif kind == "connected":
                 self._failures = 0
+            elif kind == "result":
+                with self._lock:
+                    asked = self._asked.pop(report["content_id"], [])
+                _resolve(asked, report.get("result"))
             logger.debug("worker: %s", message or kind)
+        with self._lock:
+            asked = [each for waiting in self._asked.values() for each in waiting]
+            self._asked.clear()
+        _resolve(asked, None)
         ended_well = process.wait() == 0
         if process.stdin is not None:
             try:
@@ -186,6 +213,13 @@ class AppWorker:
             self._process = None
             if any(self._calls.values()):
                 self._start()
+
+
+def _resolve(asked: "List[Future[Optional[Json]]]", result: Optional[Json]) -> None:
+    for each in asked:
+        # A task that was cancelled waits no more.
+        if each.set_running_or_notify_cancel():
+            each.set_result(result)
 
 
 def app_worker(credential: Credential) -> Optional[AppWorker]:

@@ -47,6 +47,12 @@ interface Vectors {
     readonly iv: string;
     readonly wrapped: string;
   }[];
+  readonly refused_grants: readonly {
+    readonly why: string;
+    readonly from_key_id: string;
+    readonly wrapped: string;
+    readonly code: string;
+  }[];
 }
 
 const vectors: Vectors = JSON.parse(readFileSync(new URL('../../vectors/device-1.json', import.meta.url), 'utf8'));
@@ -106,3 +112,9 @@ test('wraps and unwraps a content part as published', () => {
     assert.equal(key.unwrap(from_key_id, Buffer.from(wrapped, 'base64url')), content_part);
   }
 });
+
+for (const { why, from_key_id, wrapped, code } of vectors.refused_grants) {
+  test(`does not unwrap a content part: ${why}`, () => {
+    assert.throws(() => keyWith().unwrap(from_key_id, Buffer.from(wrapped, 'base64url')), { code });
+  });
+}

@@ -2,8 +2,8 @@
 // so that the worker is offered the runs that it can open.
 import { ContentKey } from '@methods/content/device/content-key';
 
-/** The server accepts this many in a hello. */
-const KEYS_MAX = 20;
+/** The own key and as many as can be granted to it; the server accepts this many in a hello. */
+const KEYS_MAX = 21;
 
 /** What a worker learns about its key, from the server's welcome or from `GET /v1/whoami`. */
 export interface KeyFacts {
@@ -16,12 +16,17 @@ export interface KeyFacts {
 export class DeviceKeys {
   /** By the id of the service key; the own one first. */
   private readonly keys = new Map<string, ContentKey>();
+  /** The ids of keys whose grants do not open: they hinder no run but those of their key. */
+  private readonly damaged = new Set<string>();
 
   /** Absent: only the auth part of the key is known here. */
   constructor(private readonly contentPart: string | undefined) {}
 
-  /** Returns whether there are keys that the last hello did not name. */
-  learn({ orgId, keyId, contentGrants }: KeyFacts): boolean {
+  /**
+   * Returns whether there are keys that the last hello did not name. @param onDamaged called once for each key whose
+   * grant does not open
+   */
+  learn({ orgId, keyId, contentGrants }: KeyFacts, onDamaged: (keyId: string) => void = () => {}): boolean {
     if (this.contentPart === undefined || orgId === '' || keyId === '') return false;
     const before = this.keys.size;
     const own = this.keys.get(keyId) ?? new ContentKey(this.contentPart, orgId);
@@ -30,6 +35,10 @@ export class DeviceKeys {
       if (this.keys.has(fromKeyId) || this.keys.size >= KEYS_MAX) continue;
       const contentPart = unwrapped(own, fromKeyId, wrapped);
       if (contentPart !== null) this.keys.set(fromKeyId, new ContentKey(contentPart, orgId));
+      else if (!this.damaged.has(fromKeyId)) {
+        this.damaged.add(fromKeyId);
+        onDamaged(fromKeyId);
+      }
     }
     return this.keys.size > before;
   }
@@ -47,7 +56,7 @@ export class DeviceKeys {
   }
 }
 
-/** Null: a grant that does not open is of no use, and hinders no other run. */
+/** Null: it was changed, or wrapped for another key. */
 function unwrapped(own: ContentKey, fromKeyId: string, wrapped: Uint8Array): string | null {
   try {
     return own.unwrap(fromKeyId, wrapped);

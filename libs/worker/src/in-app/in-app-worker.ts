@@ -6,7 +6,9 @@ import { systemClock, type Timer } from '@methods/base/clock';
 import type { ProductionId } from '@methods/base/ids';
 import { StepFetch } from '@methods/executor/step-fetch';
 import type { Logger } from '@methods/logging/logger';
+import type { JsonObject } from '@methods/method/json';
 import { Worker } from '../worker.ts';
+import { KeptResults } from './kept-results.ts';
 import { schedulerAddresses } from './scheduler-addresses.ts';
 
 export type Order =
@@ -14,6 +16,8 @@ export type Order =
       readonly order: 'start';
       readonly server: string;
       readonly bearer: string;
+      /** Of a whole key: opens runs in device mode. It goes no further than this worker. */
+      readonly content_part?: string;
       readonly concurrency: number;
       readonly idle_ms?: number;
     }
@@ -21,6 +25,8 @@ export type Order =
   | { readonly order: 'bearer'; readonly bearer: string }
   /** All methods from now on; `waiting`: a run of the application is waited for. */
   | { readonly order: 'serve'; readonly methods: readonly string[]; readonly waiting: boolean }
+  /** Asks for the result of a run that has succeeded in device mode, with its `attempts`. */
+  | { readonly order: 'result'; readonly content_id: string; readonly attempts: number }
   | { readonly order: 'stop' };
 
 export type Report =
@@ -28,6 +34,8 @@ export type Report =
   /** A sentence for a person, at most one of each kind. */
   | { readonly report: 'warning'; readonly message: string }
   | { readonly report: 'log'; readonly message: string }
+  /** Without a result: another worker made it. */
+  | { readonly report: 'result'; readonly content_id: string; readonly result?: JsonObject }
   | { readonly report: 'stopped' };
 
 const WARNING_MS = 10_000;
@@ -41,6 +49,7 @@ export interface InAppWorkerParts {
 
 export class InAppWorker {
   private readonly stepFetch = new StepFetch();
+  private readonly results = new KeptResults();
   private readonly ending = new AbortController();
   private worker: Worker | null = null;
   private methods: readonly ProductionId[] = [];
@@ -63,13 +72,16 @@ export class InAppWorker {
       case 'start':
         this.bearer = order.bearer;
         this.idleMs = order.idle_ms;
-        void this.start(order.server, order.concurrency);
+        void this.start(order);
         break;
       case 'bearer':
         this.bearer = order.bearer;
         break;
       case 'serve':
         this.serve(order.methods as readonly ProductionId[], order.waiting);
+        break;
+      case 'result':
+        this.showResult(order.content_id, order.attempts);
         break;
       case 'stop':
         void this.stop();
@@ -89,7 +101,8 @@ export class InAppWorker {
     this.parts.report({ report: 'stopped' });
   }
 
-  private async start(server: string, concurrency: number): Promise<void> {
+  private async start(order: Extract<Order, { order: 'start' }>): Promise<void> {
+    const { server, concurrency, content_part: contentPart } = order;
     const { environment, warningMs = WARNING_MS } = this.parts;
     this.sought = `The server ${server}`;
     const late = systemClock.after(warningMs, () => {
@@ -113,6 +126,7 @@ export class InAppWorker {
     this.worker = new Worker({
       addresses,
       authPart: this.bearer,
+      contentPart,
       ...(this.bearer.startsWith('sk_') ? {} : { renewedToken: async () => this.bearer }),
       methods: this.methods,
       concurrency,
@@ -126,6 +140,7 @@ export class InAppWorker {
       clock: systemClock,
       logger: this.logger(server),
       drainMs: DRAIN_MS,
+      onResultMade: (run, result) => this.results.keep(run, result),
       onConnected: () => {
         this.connected = true;
         this.parts.report({ report: 'connected' });
@@ -133,6 +148,11 @@ export class InAppWorker {
     });
     if (!this.waiting) this.worker.places.rest();
     await this.worker.start();
+  }
+
+  private showResult(contentId: string, attempts: number): void {
+    const result = this.results.of(contentId, attempts);
+    this.parts.report({ report: 'result', content_id: contentId, ...(result !== undefined && { result }) });
   }
 
   private serve(methods: readonly ProductionId[], waiting: boolean): void {
@@ -169,6 +189,7 @@ export class InAppWorker {
       warn: (fields, message) => {
         const { code, reason } = fields;
         log(fields, message === 'not connected' ? `not connected: ${code}` : message);
+        if (code === 'content_grant_damaged') this.warn(`grant of ${fields.key}`, `${message} (${fields.key})`);
         if (message !== 'not connected' || (code !== 'unauthorized' && code !== 'forbidden')) return;
         this.warn('refused', `${server} refuses the worker of this application (${code}): ${reason}`);
       },

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from contextlib import nullcontext
 from functools import partial
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Coroutine, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._credentials import find_credential
-from .._errors import InvalidRequest, RunTimeout
+from .._errors import Conflict, InvalidRequest, RunTimeout
 from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
 from .._worker import AppWorker, app_worker
-from .concurrency import AsyncOnAsk, AsyncOnError, AsyncPlaces, sleep
+from .concurrency import AsyncOnAsk, AsyncOnError, AsyncPlaces, settled, sleep
 from .content import AsyncContent
 from .files import AsyncFiles, AsyncMethodReader
 from .followed_runs import AsyncFollowedRuns
@@ -91,9 +91,15 @@ class AsyncMethods:
         deadline = None if timeout is None else time.monotonic() + timeout
         asking = AsyncAsking(self.runs, handler, self._on_error)
         worker = self._ensure_worker()
-        with worker.during(method_id) if worker is not None else nullcontext():
+        if worker is None:
+            return await self._run(body, asking, idempotency_key is None, deadline, timeout)
+        with worker.during(method_id):
             run = await self._run(body, asking, idempotency_key is None, deadline, timeout)
-        return await self._content.opened(run)
+            if run.status != "succeeded" or run.result_at != "worker" or run.content_id is None:
+                return run
+            # It stayed on this machine, if the worker of this process made it.
+            result = await settled(worker.result_of(run.content_id, run.attempts))
+            return dataclasses.replace(run, result=result)
 
     async def start(
         self,
@@ -108,18 +114,31 @@ class AsyncMethods:
         """Starts a run and returns at once."""
         start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
         body = start_body(start, is_key=self._is_key)
-        for is_repeat in (False, True):
-            sent = await self._content.of_start(body)
-            try:
-                return await self._requests.send(posted("/v1/runs", sent), run_of)
-            except InvalidRequest as error:
-                self._check_mode(error, sent, is_repeat)
-        raise AssertionError("unreachable")
+        return await self._started(body, lambda sent: self._requests.send(posted("/v1/runs", sent), run_of))
 
     async def start_many(self, starts: Sequence[Start]) -> List[BatchItem]:
         """Any number of starts in few requests. Each of them succeeds or is refused by itself."""
         bodies = [start_body(start, is_key=self._is_key) for start in starts]
-        left: Dict[int, Json] = {place: await self._content.of_start(body) for place, body in enumerate(bodies)}
+        sent = {place: await self._content.of_start(body) for place, body in enumerate(bodies)}
+        outcomes = await self._sent_many(sent)
+        grant = 0
+        while True:
+            again: Dict[int, Json] = {}
+            for place, outcome in outcomes.items():
+                if not _is_other_start(outcome.error):
+                    continue
+                earlier = await self._content.as_granted(bodies[place], sent[place], grant)
+                if earlier is not None:
+                    again[place] = earlier
+            if not again:
+                return [outcomes[place] for place in range(len(starts))]
+            for place, outcome in (await self._sent_many(again)).items():
+                if not _is_other_start(outcome.error):
+                    outcomes[place] = outcome
+            grant += 1
+
+    async def _sent_many(self, bodies: Mapping[int, Json]) -> Dict[int, BatchItem]:
+        left = dict(bodies)
         outcomes: Dict[int, BatchItem] = {}
         attempt = 0
         while left:
@@ -138,7 +157,7 @@ class AsyncMethods:
             if left:
                 await sleep(pause)
                 attempt += 1
-        return [outcomes[place] for place in range(len(starts))]
+        return outcomes
 
     def _ensure_worker(self) -> Optional[AppWorker]:
         if isinstance(self._worker, bool):
@@ -148,19 +167,52 @@ class AsyncMethods:
     async def _run(
         self, body: Json, asking: AsyncAsking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
+        async def waited(sent: Json) -> Run:
+            if not self._waiting.try_take():
+                return await self._run_followed(sent, asking, deadline, timeout)
+            try:
+                return await self._run_waiting(sent, asking, deadline, timeout)
+            finally:
+                self._waiting.leave()
+
+        return await self._content.opened(await self._started(body, waited, asking, is_new))
+
+    async def _started(
+        self,
+        body: Json,
+        send: Callable[[Json], Coroutine[Any, Any, Run]],
+        asking: Optional[AsyncAsking] = None,
+        is_new: bool = False,
+    ) -> Run:
         for is_repeat in (False, True):
             sent = await self._content.of_start(body)
-            asking.check = partial(self._content.refuse_other, sent, is_new)
+            if asking is not None:
+                asking.check = partial(self._content.refuse_other, sent, is_new)
             try:
-                if not self._waiting.try_take():
-                    return await self._run_followed(sent, asking, deadline, timeout)
-                try:
-                    return await self._run_waiting(sent, asking, deadline, timeout)
-                finally:
-                    self._waiting.leave()
+                return await send(sent)
             except InvalidRequest as error:
                 self._check_mode(error, sent, is_repeat)
+            except Conflict as error:
+                found = await self._found(body, sent, send, error)
+                if found is None:
+                    raise
+                return found
         raise AssertionError("unreachable")
+
+    async def _found(
+        self, body: Json, sent: Json, send: Callable[[Json], Coroutine[Any, Any, Run]], error: Conflict
+    ) -> Optional[Run]:
+        """The run that a key started which was rotated since; None: another start had the idempotency key."""
+        grant = 0
+        while _is_other_start(error):
+            earlier = await self._content.as_granted(body, sent, grant)
+            if earlier is None:
+                return None
+            try:
+                return await send(earlier)
+            except Conflict as again:
+                error, grant = again, grant + 1
+        raise error
 
     def _check_mode(self, error: InvalidRequest, sent: Json, is_repeat: bool) -> None:
         """The organization has begun to keep content on devices: the start is sealed, and sent again once."""
@@ -209,6 +261,10 @@ class AsyncMethods:
                 asked = run.question.id if run.question is not None else asked
         finally:
             followed.leave()
+
+
+def _is_other_start(error: Optional[Exception]) -> bool:
+    return isinstance(error, Conflict) and error.code == "idempotency_conflict"
 
 
 def _wait(deadline: Optional[float]) -> float:

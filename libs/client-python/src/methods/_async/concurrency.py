@@ -18,6 +18,7 @@ from typing import (
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent.futures import Future
 
     import httpx
 
@@ -29,12 +30,20 @@ T = TypeVar("T")
 
 # asyncio is imported by the first call: it takes half the time that the import of this library may take.
 
+T = TypeVar("T")
+
 AsyncOnAsk = Callable[["AsyncAskedQuestion"], "Union[Answer, Awaitable[Answer]]"]
 AsyncOnError = Callable[[Exception, "AsyncAskedQuestion"], None]
 
 
 async def handled(given: "Union[Answer, Awaitable[Answer]]") -> "Answer":
     return await given if isinstance(given, Awaitable) else given
+
+
+async def settled(future: "Future[T]") -> T:
+    import asyncio
+
+    return await asyncio.wrap_future(future)
 
 
 async def sleep(seconds: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
@@ -63,7 +62,7 @@ class AsyncContent:
 
     async def of_rerun(self, run_id: str) -> Json:
         """The body of a start like that of a run in device mode. Raises NotFound for any other run."""
-        start = await self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
+        start = await self._start_of(run_id)
         sealed = await self._sealed()
         inputs = sealed.open_inputs(start["content_id"], start["inputs"])
         kept = {name: start[name] for name in ("method", "answer_by", "metadata", "webhook_url") if name in start}
@@ -78,21 +77,10 @@ class AsyncContent:
             )
 
     async def opened(self, run: Run) -> Run:
-        """The run with its question and its failure opened; what does not open stays as it is."""
+        """The run with its question and messages opened; what does not open stays sealed."""
         if run.content_id is None or self._requests.credential.content_part is None:
             return run
-        question, error = run.question, run.error
-        try:
-            if question is not None and question.sealed is not None:
-                question, _ = await self.question_of(run, question)
-            failure: Json = run.raw.get("error") or {}
-            sealed = failure.get("sealed")
-            if error is not None and sealed is not None:
-                message = (await self._sealed()).open_text(run.content_id, error.step or "", sealed)
-                error = dataclasses.replace(error, message=message)
-        except SealedValueError:
-            return run
-        return dataclasses.replace(run, question=question, error=error)
+        return (await self._sealed()).open_run(run)
 
     async def question_of(self, run: Run, question: Question) -> Tuple[Question, List[Json]]:
         """The question opened, and why the answer to the one before it did not fit. Raises SealedValueError."""
@@ -118,8 +106,25 @@ class AsyncContent:
         answered: List[Dict[str, Any]] = run.raw.get("answers") or []
         for each in answered:
             if each.get("question_id") == question_id:
-                return sealed.seal_again(run.content_id, question_id, each["step"], None, answer)
+                # The question is no longer here; its run's inputs were sealed with the same key.
+                by = (await self._start_of(run.run_id))["inputs"] if sealed.grants else None
+                return sealed.seal_again(run.content_id, question_id, each["step"], by, answer)
         raise Conflict("The question is no longer open.", code="question_changed", status=409)
+
+    async def as_granted(self, body: Json, sent: Json, grant: int) -> Optional[Json]:
+        """The start as the holder of a key would have sent it whose content part was granted to this one; None: no more.
+
+        An earlier start of the same idempotency key may be of a key that was rotated since.
+        """
+        if sent.get("run_data") != "device":
+            return None
+        sealed = await self._sealed()
+        if grant >= sealed.grants:
+            return None
+        return {**sent, **sealed.seal_inputs_as_granted(body["inputs"], grant)}
+
+    async def _start_of(self, run_id: str) -> Json:
+        return await self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
 
     async def is_sealed(self) -> bool:
         return self._always or (await self.whoami()).content_on_devices

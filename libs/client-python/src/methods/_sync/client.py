@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from contextlib import nullcontext
 from functools import partial
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._credentials import find_credential
-from .._errors import InvalidRequest, RunTimeout
+from .._errors import Conflict, InvalidRequest, RunTimeout
 from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
 from .._worker import AppWorker, app_worker
-from .concurrency import OnAsk, OnError, Places, sleep
+from .concurrency import OnAsk, OnError, Places, settled, sleep
 from .content import Content
 from .files import Files, MethodReader
 from .followed_runs import FollowedRuns
@@ -92,9 +92,15 @@ class Methods:
         deadline = None if timeout is None else time.monotonic() + timeout
         asking = Asking(self.runs, handler, self._on_error)
         worker = self._ensure_worker()
-        with worker.during(method_id) if worker is not None else nullcontext():
+        if worker is None:
+            return self._run(body, asking, idempotency_key is None, deadline, timeout)
+        with worker.during(method_id):
             run = self._run(body, asking, idempotency_key is None, deadline, timeout)
-        return self._content.opened(run)
+            if run.status != "succeeded" or run.result_at != "worker" or run.content_id is None:
+                return run
+            # It stayed on this machine, if the worker of this process made it.
+            result = settled(worker.result_of(run.content_id, run.attempts))
+            return dataclasses.replace(run, result=result)
 
     def start(
         self,
@@ -109,18 +115,31 @@ class Methods:
         """Starts a run and returns at once."""
         start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
         body = start_body(start, is_key=self._is_key)
-        for is_repeat in (False, True):
-            sent = self._content.of_start(body)
-            try:
-                return self._requests.send(posted("/v1/runs", sent), run_of)
-            except InvalidRequest as error:
-                self._check_mode(error, sent, is_repeat)
-        raise AssertionError("unreachable")
+        return self._started(body, lambda sent: self._requests.send(posted("/v1/runs", sent), run_of))
 
     def start_many(self, starts: Sequence[Start]) -> List[BatchItem]:
         """Any number of starts in few requests. Each of them succeeds or is refused by itself."""
         bodies = [start_body(start, is_key=self._is_key) for start in starts]
-        left: Dict[int, Json] = {place: self._content.of_start(body) for place, body in enumerate(bodies)}
+        sent = {place: self._content.of_start(body) for place, body in enumerate(bodies)}
+        outcomes = self._sent_many(sent)
+        grant = 0
+        while True:
+            again: Dict[int, Json] = {}
+            for place, outcome in outcomes.items():
+                if not _is_other_start(outcome.error):
+                    continue
+                earlier = self._content.as_granted(bodies[place], sent[place], grant)
+                if earlier is not None:
+                    again[place] = earlier
+            if not again:
+                return [outcomes[place] for place in range(len(starts))]
+            for place, outcome in (self._sent_many(again)).items():
+                if not _is_other_start(outcome.error):
+                    outcomes[place] = outcome
+            grant += 1
+
+    def _sent_many(self, bodies: Mapping[int, Json]) -> Dict[int, BatchItem]:
+        left = dict(bodies)
         outcomes: Dict[int, BatchItem] = {}
         attempt = 0
         while left:
@@ -139,7 +158,7 @@ class Methods:
             if left:
                 sleep(pause)
                 attempt += 1
-        return [outcomes[place] for place in range(len(starts))]
+        return outcomes
 
     def _ensure_worker(self) -> Optional[AppWorker]:
         if isinstance(self._worker, bool):
@@ -149,19 +168,52 @@ class Methods:
     def _run(
         self, body: Json, asking: Asking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
+        def waited(sent: Json) -> Run:
+            if not self._waiting.try_take():
+                return self._run_followed(sent, asking, deadline, timeout)
+            try:
+                return self._run_waiting(sent, asking, deadline, timeout)
+            finally:
+                self._waiting.leave()
+
+        return self._content.opened(self._started(body, waited, asking, is_new))
+
+    def _started(
+        self,
+        body: Json,
+        send: Callable[[Json], Run],
+        asking: Optional[Asking] = None,
+        is_new: bool = False,
+    ) -> Run:
         for is_repeat in (False, True):
             sent = self._content.of_start(body)
-            asking.check = partial(self._content.refuse_other, sent, is_new)
+            if asking is not None:
+                asking.check = partial(self._content.refuse_other, sent, is_new)
             try:
-                if not self._waiting.try_take():
-                    return self._run_followed(sent, asking, deadline, timeout)
-                try:
-                    return self._run_waiting(sent, asking, deadline, timeout)
-                finally:
-                    self._waiting.leave()
+                return send(sent)
             except InvalidRequest as error:
                 self._check_mode(error, sent, is_repeat)
+            except Conflict as error:
+                found = self._found(body, sent, send, error)
+                if found is None:
+                    raise
+                return found
         raise AssertionError("unreachable")
+
+    def _found(
+        self, body: Json, sent: Json, send: Callable[[Json], Run], error: Conflict
+    ) -> Optional[Run]:
+        """The run that a key started which was rotated since; None: another start had the idempotency key."""
+        grant = 0
+        while _is_other_start(error):
+            earlier = self._content.as_granted(body, sent, grant)
+            if earlier is None:
+                return None
+            try:
+                return send(earlier)
+            except Conflict as again:
+                error, grant = again, grant + 1
+        raise error
 
     def _check_mode(self, error: InvalidRequest, sent: Json, is_repeat: bool) -> None:
         """The organization has begun to keep content on devices: the start is sealed, and sent again once."""
@@ -210,6 +262,10 @@ class Methods:
                 asked = run.question.id if run.question is not None else asked
         finally:
             followed.leave()
+
+
+def _is_other_start(error: Optional[Exception]) -> bool:
+    return isinstance(error, Conflict) and error.code == "idempotency_conflict"
 
 
 def _wait(deadline: Optional[float]) -> float:

@@ -7,6 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Optional, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import httpx
 
     from .questions import AskedQuestion
@@ -21,6 +23,10 @@ OnError = Callable[[Exception, "AskedQuestion"], None]
 
 def handled(given: "Answer") -> "Answer":
     return given
+
+
+def settled(future: "Future[T]") -> T:
+    return future.result()
 
 
 def sleep(seconds: float) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from .._errors import Conflict, InvalidRequest
 from .._event_stream import EventStream, ends, run_event
 from .._exchange import SILENCE_S, Send, backoff_s, posted, run_path
-from .._models import Event, Json, Run, RunFile, page_of, run_of
+from .._models import Event, Json, Question, Run, RunFile, page_of, run_of
 from .._starts import new_key
 from .._tar import files_in
 from .concurrency import sleep
@@ -114,6 +114,10 @@ class Runs:
 
     def _read(self, run_id: str) -> Run:
         return self._requests.send(Send("GET", run_path(run_id)), run_of)
+
+    def _opened_question(self, run_id: str, question: Question) -> Question:
+        opened, _ = self._content.question_of(self._read(run_id), question)
+        return opened
 
     def _give(self, run: Run, question_id: str, answer: Mapping[str, Any]) -> Run:
         body: Json = {"answer": dict(self._content.of_answer(run, question_id, answer))}

@@ -1,11 +1,13 @@
 # Written by scripts/generate_sync.py from methods/_async/webhooks.py.
 """``Methods.webhooks``: verified, and in device mode opened."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional
 
-from .._models import Json
+from .._models import Json, question_of
 from .._webhooks import Webhooks
 from .runs import Runs
 
@@ -15,12 +17,9 @@ class ClientWebhooks(Webhooks):
         self._runs = runs
 
     def open(self, event: Mapping[str, Any]) -> Json:
-        """The event with its question opened, if this client's key sealed it. Reads the run."""
+        """The event with its question opened. Reads the run. Raises SealedValueError if no key here opens it."""
         asked: Optional[Dict[str, Any]] = event.get("question")
         if not asked or "sealed" not in asked:
             return dict(event)
-        question = (self._runs.get(str(event["run_id"]))).question
-        # Another one may be open by now.
-        if question is None or question.id != asked["id"] or question.sealed is not None:
-            return dict(event)
+        question = self._runs._opened_question(str(event["run_id"]), question_of(asked))
         return {**event, "question": question.raw}

@@ -1,0 +1,48 @@
+// The content keys that the holder of one service key has: its own, and those whose content parts were granted to it.
+import { ContentKey, FINGERPRINT_BYTES, type RunContentKey, type Sealed } from './content-key.ts';
+import { SealedValueError } from './sealed-value-error.ts';
+
+const FINGERPRINT_AT = 2;
+
+/** As `GET /v1/whoami` shows it. */
+export interface ShownGrant {
+  readonly from_key_id: string;
+  /** base64url. */
+  readonly wrapped: string;
+}
+
+export class KeyRing {
+  readonly own: ContentKey;
+  readonly granted: readonly ContentKey[];
+  /** The ids of keys whose grants do not open. They hinder no run but those of their keys. */
+  readonly damaged: readonly string[];
+
+  constructor(contentPart: string, orgId: string, grants: readonly ShownGrant[]) {
+    this.own = new ContentKey(contentPart, orgId);
+    const granted: ContentKey[] = [];
+    const damaged: string[] = [];
+    for (const { from_key_id: keyId, wrapped } of grants) {
+      try {
+        granted.push(new ContentKey(this.own.unwrap(keyId, Buffer.from(wrapped, 'base64url')), orgId));
+      } catch {
+        damaged.push(keyId);
+      }
+    }
+    this.granted = granted;
+    this.damaged = damaged;
+  }
+
+  /** The key of a sealed value. If none fits it is the own one, whose refusal says so. @throws SealedValueError */
+  keyOf({ $sealed: text }: Sealed): ContentKey {
+    const fingerprint = Buffer.from(text, 'base64url').subarray(FINGERPRINT_AT, FINGERPRINT_AT + FINGERPRINT_BYTES);
+    const found = [this.own, ...this.granted].find((key) => key.fingerprint.equals(fingerprint));
+    if (found === undefined && this.damaged.length > 0) {
+      throw new SealedValueError('content_grant_damaged', this.damaged.join(', '));
+    }
+    return found ?? this.own;
+  }
+
+  runKeyOf(sealed: Sealed, contentId: string): RunContentKey {
+    return this.keyOf(sealed).ofRun(contentId);
+  }
+}
