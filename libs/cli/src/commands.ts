@@ -105,7 +105,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'keys',
-    summary: 'Make, list and revoke service keys',
+    summary: 'Make, list, rotate and revoke service keys',
     load: async () => (await import('./keys/keys-command.ts')).keysCommand,
   },
   {

@@ -10,6 +10,7 @@ import { readJsonOption } from '../local-run/local-inputs.ts';
 import { askOnTerminal } from '../question/ask-on-terminal.ts';
 import { fittingAnswer } from '../question/given-answer.ts';
 import { type ForReader, refuseForOthers } from '../question/show-question.ts';
+import { DeviceContent } from '../runs/device-content.ts';
 import { answerPath, answersAsPerson, getRun, isFinished, namingValues } from '../runs/server-run.ts';
 import { showVotes } from '../runs/show-answers.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
@@ -31,14 +32,16 @@ export async function answerOnServer(
   const run = await getRun(api, runId);
   const option = line.text('answer');
   if (option !== undefined && isFinished(run)) {
-    const same = await repeat(api, run, await readAnswer(option, context.cwd));
-    if (line.flag('wait')) return showRunEnd(same, output);
+    const same = await repeat(api, run, await readAnswer(option, context.cwd), context);
+    if (line.flag('wait')) return showRunEnd({ run: same }, output);
     output.document(same);
     output.line(`Already answered: ${runId} is ${same.status}.`);
     return EXIT.done;
   }
-  const question = questionOf(run);
-  if (option === undefined && !output.interactive) return showRunEnd(run, output);
+  const asked = questionOf(run);
+  const content = await DeviceContent.of(api, run, context);
+  const question = content?.question(asked) ?? asked;
+  if (option === undefined && !output.interactive) return showRunEnd({ run: { ...run, question } }, output);
   if (option === undefined && answersAsPerson(api)) {
     refuseForOthers(await api.get<ForReader>(`/api/questions/${encodeURIComponent(question.id)}`));
   }
@@ -48,7 +51,8 @@ export async function answerOnServer(
     output.note(`Not answered. The run still waits:  methods answer ${runId}`);
     return EXIT.waiting;
   }
-  const body = { answer, question_id: question.id, ...comment };
+  const sent = content?.answer(question, answer) ?? answer;
+  const body = { answer: sent, question_id: question.id, ...comment };
   const { value } = await api
     .send<Run>('POST', answerPath(api, runId), body, { idempotent: true })
     .catch((error: unknown) => {
@@ -104,9 +108,12 @@ function questionOf(run: Run): Question {
  * Repeating an answer is not a fault: the server knows the last one. Only for a finished run: in a running one, an
  * answer without a question id could answer the next question.
  */
-async function repeat(api: ServerApi, run: Run, answer: JsonObject): Promise<Run> {
+async function repeat(api: ServerApi, run: Run, answer: JsonObject, context: CommandContext): Promise<Run> {
+  const last = run.answers?.at(-1);
+  const content = last === undefined ? null : await DeviceContent.of(api, run, context);
+  const sealed = last && content?.answer({ id: last.question_id, step: last.step }, answer);
   const { value } = await api
-    .send<Run>('POST', answerPath(api, run.run_id), { answer }, { idempotent: true })
+    .send<Run>('POST', answerPath(api, run.run_id), { answer: sealed ?? answer }, { idempotent: true })
     .catch((error: unknown) => {
       throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
     });

@@ -12,7 +12,8 @@ import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { INBOX_WORDS } from '../help-words.ts';
 import { refuseForOthers } from '../question/show-question.ts';
-import { namingValues } from '../runs/server-run.ts';
+import { DeviceContent } from '../runs/device-content.ts';
+import { getRun, namingValues } from '../runs/server-run.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page, Query, ServerApi } from '../server/server-api.ts';
 import { table, tableWidth } from '../terminal/table.ts';
@@ -114,8 +115,9 @@ async function namesOf(api: ServerApi, items: readonly InboxItem[]): Promise<Rea
 
 async function show(line: CommandLine, context: CommandContext, questionId: string): Promise<ExitCode> {
   const api = await openServer(line, context);
-  const whole = await read(api, questionId);
+  const { closed, whole } = await opened(api, await read(api, questionId), context);
   context.output.document(whole);
+  if (closed !== null) context.output.note(`${closed.message}.`);
   if (!context.output.json) showWhole(whole, await namesOf(api, [whole]), context.output);
   return whole.state === 'open' ? EXIT.waiting : EXIT.done;
 }
@@ -134,13 +136,15 @@ async function answer(line: CommandLine, context: CommandContext, questionId: st
   if (line.text('answer') === undefined && !output.interactive) return show(line, context, questionId);
   refuseForOthers(whole);
   const formShown = `methods inbox show ${questionId}`;
-  const given = await answerTo(question, line, context, formShown);
+  const content = await contentOf(api, whole, context);
+  const given = await answerTo(content?.question(question) ?? question, line, context, formShown);
   if (given === null) {
     output.note(`Not answered. The question stays open:  methods inbox answer ${questionId}`);
     return EXIT.waiting;
   }
+  const body = { answer: content?.answer(question, given) ?? given, ...comment };
   const { value } = await api
-    .send<Run>('POST', `${pathOf(questionId)}/answer`, { answer: given, ...comment }, { idempotent: true })
+    .send<Run>('POST', `${pathOf(questionId)}/answer`, body, { idempotent: true })
     .catch((error: unknown) => {
       throw withFormHint(namingValues(error), formShown);
     });
@@ -171,6 +175,28 @@ async function change(line: CommandLine, context: CommandContext, path: string, 
   const { value } = await api.send<WholeQuestion>('POST', path, body, { idempotent: true });
   context.output.document(value);
   return value;
+}
+
+/** Of a question of a run in device mode: what opens it and seals its answer. @throws CommandError */
+async function contentOf(api: ServerApi, { on_device: onDevice, run_id: runId }: InboxItem, context: CommandContext) {
+  return onDevice === true ? DeviceContent.of(api, await getRun(api, runId), context) : null;
+}
+
+/** As the key on this machine opens it; `closed`: why it does not. */
+async function opened(
+  api: ServerApi,
+  whole: WholeQuestion,
+  context: CommandContext,
+): Promise<{ readonly whole: WholeQuestion; readonly closed: CommandError | null }> {
+  const { question } = whole;
+  if (question === undefined || whole.on_device !== true) return { whole, closed: null };
+  try {
+    const content = await contentOf(api, whole, context);
+    return { whole: content === null ? whole : { ...whole, question: content.question(question) }, closed: null };
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code === 'unreachable') throw error;
+    return { whole, closed: error };
+  }
 }
 
 function read(api: ServerApi, questionId: string): Promise<WholeQuestion> {

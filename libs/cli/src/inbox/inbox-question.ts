@@ -1,5 +1,6 @@
 // A question on a server: its shape, and how it is shown.
-import type { Question, Receipt } from '@methods/api/question';
+import type { Receipt } from '@methods/api/question';
+import type { Run } from '@methods/api/run';
 import { type ForReader, refusalWords, showForm, showQuestion } from '../question/show-question.ts';
 import { partyWords, showAnswers, showVotes } from '../runs/show-answers.ts';
 import type { Output } from '../terminal/output.ts';
@@ -18,18 +19,23 @@ export interface InboxItem extends ForReader {
   readonly assignee: string | null;
   readonly to?: readonly string[];
   readonly needs?: number;
+  /** Its run is in device mode: only the holder of its content key can read it. */
+  readonly on_device?: true;
   readonly votes_given?: number;
   readonly warnings?: readonly { readonly message: string }[];
 }
 
 export interface WholeQuestion extends InboxItem {
-  readonly question?: Question;
+  readonly question?: NonNullable<Run['question']>;
   readonly receipt?: Receipt;
 }
 
+const ON_DEVICE = '(its content is on devices:  methods inbox show  with its key)';
+
 /** Returns the prompt, and how many of the people have answered. */
-export function promptWords({ prompt, needs, votes_given: votes = 0, may_answer: mayAnswer }: InboxItem): string {
-  const words = needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
+export function promptWords(item: InboxItem): string {
+  const { prompt, needs, votes_given: votes = 0, may_answer: mayAnswer } = item;
+  const words = item.on_device === true ? ON_DEVICE : needs === undefined ? prompt : `[${votes} of ${needs}] ${prompt}`;
   return mayAnswer === false ? `(for others) ${words}` : words;
 }
 
@@ -48,7 +54,7 @@ export function showWhole(whole: WholeQuestion, names: ReadonlyMap<string, strin
   const refusal = refusalWords(whole);
   if (refusal !== null) output.line(output.paint('yellow', `  ${refusal}`));
   for (const { message } of whole.warnings ?? []) output.line(output.paint('yellow', `  ${plainText(message)}`));
-  if (question !== undefined) {
+  if (question !== undefined && question.sealed === undefined) {
     showQuestion(question, output);
     if (state === 'open') {
       showVotes(question, output);

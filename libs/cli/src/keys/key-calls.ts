@@ -40,18 +40,18 @@ export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
 }
 
 export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> {
-  const path = `/api/keys/${keyId(id)}/revoke`;
+  const path = `/api/keys/${checkedKeyId(id)}/revoke`;
   return (await api.send<{ key: ServerKey }>('POST', path, undefined, { idempotent: true })).value.key;
 }
 
 /** A repeat would create another one, and invalidate the previous one. */
 export async function newWebhookSecret(api: ServerApi, id: string): Promise<string> {
-  const path = `/api/keys/${keyId(id)}/webhook-secret`;
+  const path = `/api/keys/${checkedKeyId(id)}/webhook-secret`;
   return (await api.send<{ webhook_secret: string }>('POST', path)).value.webhook_secret;
 }
 
 /** @throws UsageError: a key itself, given by mistake, must not be sent in a path that servers log. */
-function keyId(text: string): string {
+export function checkedKeyId(text: string): string {
   if (isId('key', text)) return text;
   throw new UsageError('a key is named by its id, key_ and 26 letters and digits', 'see  methods keys list');
 }

@@ -8,23 +8,32 @@ import { plainText } from '../terminal/plain-text.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/words.ts';
 import { makeKey, newWebhookSecret, revokeKey, type ServerKey } from './key-calls.ts';
+import { rotate } from './rotate-command.ts';
 
-const ACTIONS = { create, list, revoke, 'webhook-secret': renew } as const;
+const ACTIONS = { create, list, revoke, rotate, 'webhook-secret': renew } as const;
 
 export const keysCommand: Command = {
   name: 'keys',
-  usage: 'create --name NAME | list | revoke KEY_ID | webhook-secret KEY_ID [--server URL]',
-  summary: 'Make, list and revoke service keys',
+  usage:
+    'create --name NAME | list | rotate KEY_ID [--key-file FILE] | revoke KEY_ID | webhook-secret KEY_ID [--server URL]',
+  summary: 'Make, list, rotate and revoke service keys',
   details: [
     'create prints the key and its webhook secret, once. The key is made on this machine; the server gets a hash of it.',
+    'rotate makes the key that takes the place of an old one, and lets it open the runs in device mode that the old one',
+    'sealed. It runs where the old key is: in SERVICE_API_KEY, in .env, or in --key-file FILE. After an interruption run it',
+    'again: it continues with the same new key. Then deploy that key, and revoke the old one.',
     'webhook-secret gives a key a new webhook secret; the earlier one no longer signs after 30 s.',
   ],
   options: {
-    name: { value: 'NAME', help: 'of the new key, such as the app that will use it' },
+    name: { value: 'NAME', help: 'of the new key, such as the app that will use it; rotate keeps that of the old one' },
+    'key-file': { value: 'FILE', help: 'has the whole old key, alone or as SERVICE_API_KEY=…' },
     ...SERVER_OPTIONS,
   },
-  operands: { min: 1, max: 2, word: 'create, list, revoke or webhook-secret', choices: Object.keys(ACTIONS) },
-  examples: ['methods keys create --name billing', 'methods keys revoke key_01kac0t6xgy9s2m4n8p3q5r7v1'],
+  operands: { min: 1, max: 2, word: 'create, list, rotate, revoke or webhook-secret', choices: Object.keys(ACTIONS) },
+  examples: [
+    'methods keys create --name billing',
+    'methods keys rotate key_01kac0t6xgy9s2m4n8p3q5r7v1 --key-file old-key.txt',
+  ],
 
   async run(line, context) {
     const [word = '', id] = line.operands;
@@ -32,10 +41,15 @@ export const keysCommand: Command = {
     if (action === undefined) {
       throw new UsageError(`keys cannot "${word}"`, `usage: methods keys ${keysCommand.usage}`);
     }
-    const takesId = action === revoke || action === renew;
+    const takesId = action !== create && action !== list;
     if (takesId && id === undefined) throw new UsageError(`keys ${word} needs a KEY_ID`, 'see  methods keys list');
     if (!takesId && id !== undefined) throw new UsageError(`keys ${word} does not take "${id}"`);
-    if (action !== create && line.text('name') !== undefined) throw new UsageError(`keys ${word} has no option --name`);
+    if (action !== create && action !== rotate && line.text('name') !== undefined) {
+      throw new UsageError(`keys ${word} has no option --name`);
+    }
+    if (action !== rotate && line.text('key-file') !== undefined) {
+      throw new UsageError(`keys ${word} has no option --key-file`);
+    }
     return action(line, context, id ?? '');
   },
 };

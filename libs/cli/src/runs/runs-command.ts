@@ -12,6 +12,7 @@ import type { Query, ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf, timeSpan } from '../terminal/words.ts';
+import { shownRun } from './device-content.ts';
 import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath } from './server-run.ts';
 import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
 import { showAnswers } from './show-answers.ts';
@@ -84,11 +85,12 @@ async function show(line: CommandLine, context: CommandContext, runId: string): 
     output.result(`method ${run.method}, version ${run.version_id}, ${timeOf(run.created_at)}`);
     return EXIT.done;
   }
+  const shown = await shownRun(api, run, context);
   output.line(`${run.run_id} ${statusWords(run)}`);
   output.line(output.paint('dim', `method ${run.method}, version ${run.version_id}, ${timeOf(run.timing.created_at)}`));
-  new ServerRunView(output).list(run);
+  new ServerRunView(output).list(shown.run);
   showAnswers(run, output);
-  const ended = showRunEnd(run, output);
+  const ended = showRunEnd(shown, output);
   return ended === EXIT.waiting ? EXIT.waiting : EXIT.done;
 }
 

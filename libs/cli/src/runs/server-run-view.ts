@@ -19,6 +19,7 @@ const MARKS: Readonly<Record<StepStatus, readonly [string, Paint]>> = {
 const REASONS: Readonly<Record<string, string>> = {
   no_worker: 'no worker of this method is connected',
   feature_missing: 'no connected worker has what it needs',
+  key_missing: 'no connected worker has its content key',
   sleeping: 'it waits for its time',
 };
 

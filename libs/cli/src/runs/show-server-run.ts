@@ -7,6 +7,7 @@ import { showForm, showQuestion } from '../question/show-question.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
+import { shownRun } from './device-content.ts';
 import { getRun, isFinished, runPath } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showVotes } from './show-answers.ts';
@@ -35,14 +36,23 @@ export async function watchToRest(api: ServerApi, runId: string, context: Comman
     output.note(`The run continues. Watch it again with:  methods runs watch ${runId}`);
     return EXIT.interrupted;
   }
-  return showRunEnd(last, output);
+  return showRunEnd(await shownRun(api, last, context), output);
 }
 
-export function showRunEnd(run: Run, output: Output): ExitCode {
+/** `closed`: why the content of a run in device mode is not shown. */
+export function showRunEnd(
+  { run, closed = null }: { readonly run: Run; readonly closed?: CommandError | null },
+  output: Output,
+): ExitCode {
   output.document(run);
+  if (closed !== null) {
+    output.note(`${closed.message}.`);
+    if (closed.hint !== undefined) output.note(`To read it, ${closed.hint}.`);
+  }
   switch (run.status) {
     case 'succeeded':
-      output.result(JSON.stringify(run.result ?? null, null, 2));
+      if (run.result_at === 'worker') output.line('Its result is on the machine of its worker.');
+      else output.result(JSON.stringify(run.result ?? null, null, 2));
       return EXIT.done;
     case 'failed': {
       const { code = 'failed', message = '', step } = run.error ?? {};
@@ -54,7 +64,7 @@ export function showRunEnd(run: Run, output: Output): ExitCode {
       if (!output.json) output.error({ code: 'cancelled', message: 'the run was cancelled', hint: undefined });
       return EXIT.failed;
     case 'waiting':
-      if (run.question !== undefined) {
+      if (run.question !== undefined && run.question.sealed === undefined) {
         showQuestion(run.question, output);
         showVotes(run.question, output);
         showForm(run.question, output);

@@ -58,6 +58,11 @@ export class ServerApi {
     return credentialFor(path, this.parts.credentials).contentPart;
   }
 
+  /** The same server, with another service key on the routes of programs. */
+  withKey(forRuns: Credential): ServerApi {
+    return new ServerApi({ ...this.parts, credentials: { ...this.parts.credentials, forRuns } });
+  }
+
   /** Returns the bearer for a path, for a part that calls the server itself, such as a worker. */
   bearer(path: string): Promise<string | null> {
     return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);
