@@ -5,12 +5,13 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { CliEnd } from '@methods/cli/cli.fixture';
 import { Methods } from '@methods/client/index';
 import { buildBundle } from '@methods/worker/pack/build-bundle';
 import { NodeApp } from '../e2e/node-app.ts';
-import { PYTHON_LIBRARY, pythonEnvironment } from '../e2e/python-environment.ts';
+import { pythonWith, SUITE } from '../e2e/python-environment.ts';
 import type { Stack } from '../e2e/stack.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { until } from '../harness/until.ts';
@@ -75,14 +76,18 @@ async function rotated(of: NewKey, args: readonly string[], env: Readonly<Record
 
 /** A Python application with the code of the wheel; null: there is no Python here. */
 async function pythonApp(t: TestContext): Promise<((text: string, key: string) => Promise<string>) | null> {
-  const found = await pythonEnvironment();
+  const found = await pythonWith(SUITE);
   if ('missing' in found) {
     t.diagnostic(`without Python: ${found.missing}`);
     return null;
   }
   const folder = tempFolder('python-app');
   await mkdir(join(folder, 'lib'));
-  await cp(join(PYTHON_LIBRARY, 'src/methods'), join(folder, 'lib/methods'), { recursive: true });
+  await cp(
+    fileURLToPath(new URL('../../libs/client-python/src/methods', import.meta.url)),
+    join(folder, 'lib/methods'),
+    { recursive: true },
+  );
   await buildBundle(join(folder, 'lib/methods/_worker_code'));
   return async (text, key) => {
     await writeFile(join(folder, 'app.py'), text);

@@ -64,7 +64,6 @@ export interface WorkerOptions {
   readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
 }
 
-const DAMAGED_GRANT = 'the content part of another key that was granted to this one does not open';
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
@@ -244,8 +243,7 @@ export class Worker implements Stoppable {
 
   private welcomed(welcome: KeyFacts & { heartbeatMs: number; leaseMs: number }): void {
     // The next hello names the keys: their runs are offered from then on.
-    const damaged = (key: string) => this.options.logger.warn({ key, code: 'content_grant_damaged' }, DAMAGED_GRANT);
-    if (this.deviceKeys.learn(welcome, damaged)) return this.link.moveOn();
+    if (this.deviceKeys.learn(welcome, this.options.logger)) return this.link.moveOn();
     this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
     this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;

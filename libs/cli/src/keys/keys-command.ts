@@ -26,7 +26,7 @@ export const keysCommand: Command = {
   ],
   options: {
     name: { value: 'NAME', help: 'of the new key, such as the app that will use it; rotate keeps that of the old one' },
-    'key-file': { value: 'FILE', help: 'has the whole old key, alone or as SERVICE_API_KEY=…' },
+    'key-file': { value: 'FILE', help: 'has the whole old key, by itself or as SERVICE_API_KEY=…' },
     ...SERVER_OPTIONS,
   },
   operands: { min: 1, max: 2, word: 'create, list, rotate, revoke or webhook-secret', choices: Object.keys(ACTIONS) },

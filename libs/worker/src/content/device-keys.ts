@@ -1,9 +1,11 @@
 // The content keys of this worker: that of its own service key, and those that were granted to it. A hello names them,
 // so that the worker is offered the runs that it can open.
 import { ContentKey } from '@methods/content/device/content-key';
+import type { Logger } from '@methods/logging/logger';
 
 /** The own key and as many as can be granted to it; the server accepts this many in a hello. */
 const KEYS_MAX = 21;
+const DAMAGED_GRANT = 'the content part of another key that was granted to this one does not open';
 
 /** What a worker learns about its key, from the server's welcome or from `GET /v1/whoami`. */
 export interface KeyFacts {
@@ -23,10 +25,10 @@ export class DeviceKeys {
   constructor(private readonly contentPart: string | undefined) {}
 
   /**
-   * Returns whether there are keys that the last hello did not name. @param onDamaged called once for each key whose
-   * grant does not open
+   * Returns whether there are keys that the last hello did not name. @param logger warned once of each key whose grant
+   * does not open
    */
-  learn({ orgId, keyId, contentGrants }: KeyFacts, onDamaged: (keyId: string) => void = () => {}): boolean {
+  learn({ orgId, keyId, contentGrants }: KeyFacts, logger: Pick<Logger, 'warn'>): boolean {
     if (this.contentPart === undefined || orgId === '' || keyId === '') return false;
     const before = this.keys.size;
     const own = this.keys.get(keyId) ?? new ContentKey(this.contentPart, orgId);
@@ -37,7 +39,7 @@ export class DeviceKeys {
       if (contentPart !== null) this.keys.set(fromKeyId, new ContentKey(contentPart, orgId));
       else if (!this.damaged.has(fromKeyId)) {
         this.damaged.add(fromKeyId);
-        onDamaged(fromKeyId);
+        logger.warn({ key: fromKeyId, code: 'content_grant_damaged' }, DAMAGED_GRANT);
       }
     }
     return this.keys.size > before;

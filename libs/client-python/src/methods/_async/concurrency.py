@@ -30,8 +30,6 @@ T = TypeVar("T")
 
 # asyncio is imported by the first call: it takes half the time that the import of this library may take.
 
-T = TypeVar("T")
-
 AsyncOnAsk = Callable[["AsyncAskedQuestion"], "Union[Answer, Awaitable[Answer]]"]
 AsyncOnError = Callable[[Exception, "AsyncAskedQuestion"], None]
 
