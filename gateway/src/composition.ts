@@ -12,6 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import { container } from 'tsyringe';
 import { peopleOf } from './callers/people.ts';
 import { ConnectedWorkers } from './clients/connected-workers.ts';
+import { KeyNames } from './clients/key-names.ts';
 import { KeyUses } from './clients/key-uses.ts';
 import { LinkCalls } from './clients/link-calls.ts';
 import { mailStatus } from './clients/mail-status.ts';
@@ -20,12 +21,12 @@ import { OfferedMethods } from './clients/offered-methods.ts';
 import { OrganizationMembers } from './clients/organization-members.ts';
 import { OrganizationSettings } from './clients/organization-settings.ts';
 import { QuestionCalls } from './clients/question-calls.ts';
+import { ReadCalls } from './clients/read-calls.ts';
 import { RegistryCalls } from './clients/registry-calls.ts';
 import { followRegistryChanges } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
 import { TriedDeliveries } from './clients/tried-deliveries.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
-import { UsageCalls } from './clients/usage-calls.ts';
 import type { Config } from './config.ts';
 import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
@@ -66,6 +67,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   parts.registerInstance(RegistryCalls, registryCalls);
   const settings = parts.resolve(OrganizationSettings);
   const members = parts.resolve(OrganizationMembers);
+  const keyNames = parts.resolve(KeyNames);
   const sourceInterfaces = parts.resolve(SourceInterfaces);
   const offeredMethods = new OfferedMethods(registryCalls, clock);
   const listChanges = new ListChanges();
@@ -83,7 +85,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const workers = new ConnectedWorkers(addresses);
-  const usage = new UsageCalls(addresses);
+  const reads = new ReadCalls(addresses);
   const deliveries = config.notifierAddress === null ? null : rpcClient(NotifierService, config.notifierAddress);
   const answerLinks =
     links === null ? null : new LinkedQuestions({ links, questions, members, registryCalls, audit, logger });
@@ -102,10 +104,10 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     ...(links === null ? [] : [links]),
     { stop: () => deliveries?.close() },
     workers,
-    usage,
+    reads,
   ];
   // A list requested after its notification has the change.
-  const caches = [registry, people.accounts, settings, members, offeredMethods];
+  const caches = [registry, people.accounts, settings, members, keyNames, offeredMethods];
   const listeners = [...caches, organizationLogs, listChanges];
   if (bus !== null) {
     followRegistryChanges(bus, ...listeners);
@@ -117,6 +119,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     scheduler,
     questions,
     members,
+    keyNames,
     registry,
     registryCalls,
     settings,
@@ -127,7 +130,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     answerLinks,
     deliveries,
     workers,
-    usage,
+    reads,
     sendsMail: mailStatus(deliveries, clock),
     sourceInterfaces,
     ...people,

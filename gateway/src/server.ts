@@ -24,10 +24,12 @@ import { addRequestLog, requestId } from './plugins/request-log.ts';
 import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
+import { addFirstSteps } from './routes/account/first-steps.ts';
 import { addKeyWhoami } from './routes/account/whoami.ts';
 import type { AnswerLinks } from './routes/answer-page/asked-question.ts';
 import { addQuestionPages } from './routes/answer-page/question-pages.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
+import { addBulkRoutes } from './routes/bulk/bulk-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-methods.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
 import { addDashboard, type DashboardParts } from './routes/dashboard/dashboard-routes.ts';
@@ -42,14 +44,18 @@ import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
 import { addPackages, type PackageParts } from './routes/packages.ts';
+import { addRunPartRoutes } from './routes/run-parts/run-part-routes.ts';
 import { Downloads } from './routes/runs/downloads.ts';
 import { type EventStreamLimits, EventStreams } from './routes/runs/event-streams.ts';
 import { PEOPLE, PROGRAMS } from './routes/runs/run-acts.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
+import type { StatisticsRouteParts } from './routes/statistics/statistics-parts.ts';
+import { addStatisticsRoutes } from './routes/statistics/statistics-routes.ts';
 import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
-import { addUsageRoutes, type UsageRouteParts } from './routes/usage/usage-routes.ts';
+import type { UsageRouteParts } from './routes/usage/usage-range.ts';
+import { addUsageRoutes } from './routes/usage/usage-routes.ts';
 import { addEditorSchema, addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 import { addWorkerRoutes, type WorkerRouteParts } from './routes/workers/worker-routes.ts';
 import { LongWork, RecentOrganizations } from './turns/long-work.ts';
@@ -63,6 +69,7 @@ export interface ServerParts
     DeliveryRouteParts,
     WorkerRouteParts,
     UsageRouteParts,
+    StatisticsRouteParts,
     Pick<InboxRouteParts, 'questions' | 'members'>,
     Pick<McpParts, 'offeredMethods' | 'listChanges'>,
     WellKnownParts,
@@ -179,13 +186,17 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addCallerScope(app, 'api', callers, (scope) => {
     addMethodRoutes(scope, parts);
     addRunRoutes(scope, runParts, PEOPLE);
+    addRunPartRoutes(scope, runParts);
+    addBulkRoutes(scope, runParts);
     addInboxRoutes(scope, runParts);
     addOrganizationEvents(scope, runParts, PEOPLE_EVENTS);
     addAccountRoutes(scope, parts);
+    addFirstSteps(scope, parts);
     addEndpointRoutes(scope, parts);
     addDeliveryRoutes(scope, parts);
     addWorkerRoutes(scope, parts);
     addUsageRoutes(scope, parts);
+    addStatisticsRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });
   await addCallerScope(app, 'mcp', callers, (scope) => {

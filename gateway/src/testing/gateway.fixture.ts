@@ -2,7 +2,6 @@
 import 'reflect-metadata/lite';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
-import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
 import { AuditLog } from '@methods/service/audit-log';
 import { until as conditionHolds } from '@methods/test/harness/until';
@@ -10,12 +9,14 @@ import { ValueThreads } from '@methods/value-threads/value-threads';
 import type { FastifyInstance } from 'fastify';
 import { peopleOf } from '../callers/people.ts';
 import type { Accounts } from '../clients/accounts.ts';
+import { KeyNames } from '../clients/key-names.ts';
 import { KeyUses } from '../clients/key-uses.ts';
 import { MethodRegistry } from '../clients/method-registry.ts';
 import { OfferedMethods } from '../clients/offered-methods.ts';
 import { OrganizationMembers } from '../clients/organization-members.ts';
 import { OrganizationSettings } from '../clients/organization-settings.ts';
 import { QuestionCalls } from '../clients/question-calls.ts';
+import { ReadCalls } from '../clients/read-calls.ts';
 import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
@@ -124,6 +125,7 @@ export async function gatewayFixture({
   const uploadTokens = new UploadTokens(registry.address);
   const keyUses = new KeyUses({ clock: systemClock, logger, note: (uses) => registryClient.noteKeyUses(uses) });
   const questions = new QuestionCalls(nodes.map(({ address }) => address));
+  const reads = new ReadCalls(nodes.map(({ address }) => address));
   const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
   const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
   const organizationLogs = new OrganizationLogs({
@@ -141,6 +143,7 @@ export async function gatewayFixture({
     scheduler,
     questions,
     members: new OrganizationMembers(registryCalls, systemClock),
+    keyNames: new KeyNames(registryCalls, systemClock),
     registry: registryClient,
     registryCalls,
     settings: organizationSettings,
@@ -165,7 +168,7 @@ export async function gatewayFixture({
     trustProxy: null,
     answerLinks: null,
     deliveries: null,
-    usage: { list: async () => Promise.reject(new ServiceError('unavailable')) },
+    reads,
     workers: { list: async () => ({ workers: [], count: 0, isComplete: true }) },
     sendsMail: async () => null,
     stopping: () => fixture.stopping,
@@ -216,6 +219,7 @@ export async function gatewayFixture({
       await app.close();
       scheduler.stop();
       questions.stop();
+      reads.stop();
       await audit.stop();
       await valueThreads.stop();
       await recordThreads.stop();

@@ -6,7 +6,9 @@ import { toErrorDetail } from '@methods/errors/error-detail';
 import type { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
+import { BulkService } from '@methods/proto/scheduler/v1/bulk_service_pb';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
+import { RunPartsService } from '@methods/proto/scheduler/v1/run_parts_service_pb';
 import {
   type GatewayItem,
   NewsDetail,
@@ -15,6 +17,7 @@ import {
   RunSchedulerService,
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { StatisticsService } from '@methods/proto/scheduler/v1/statistics_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-connection';
 import { type SentItem, serveFrames } from '@methods/rpc/frame-stream';
 import { RpcServer, served } from '@methods/rpc/server';
@@ -50,6 +53,9 @@ export class SchedulerPeer {
   onStarted: (run: RunView, start: StartRun) => void = () => {};
   /** Its replies about questions; a test adds the calls it needs with `answer`. */
   readonly questions = new PeerService(QuestionService, () => {});
+  readonly bulk = new PeerService(BulkService, () => {});
+  readonly parts = new PeerService(RunPartsService, () => {});
+  readonly statistics = new PeerService(StatisticsService, () => {});
   private readonly connections = new Set<FrameConnection<Down>>();
   private server: RpcServer | null = null;
   private port = 0;
@@ -78,6 +84,9 @@ export class SchedulerPeer {
           deleteFile: async (request) => this.book.sent.delete(request),
         }),
         this.questions.served,
+        this.parts.served,
+        this.bulk.served,
+        this.statistics.served,
       ],
       logger: silentLogger,
       graceMs: 0,

@@ -83,7 +83,7 @@ export function channelName(channel: AnswerChannel): string {
 export function partyJson(actor: Actor | undefined): string {
   if (actor === undefined) return 'null';
   const { personId, keyId, email, name, linkRecipient, client } = actor;
-  if (keyId !== '') return JSON.stringify({ kind: 'service_key', id: keyId });
+  if (keyId !== '') return JSON.stringify({ kind: 'service_key', id: keyId, ...(name && { name }) });
   const known = {
     ...(personId && { id: personId }),
     ...(name && { name }),

@@ -6,7 +6,7 @@ import { Answerer, RunStatus, type RunTiming, type RunView } from '@methods/prot
 import { atOnce } from '../turns/steps.ts';
 import { jsonSpan, jsonString, jsonTime, textView } from './content-view.ts';
 import { partyView, timeView } from './party-view.ts';
-import { openQuestionJson, receiptJson } from './question-view.ts';
+import { openQuestionJson, partyJson, receiptJson } from './question-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 const STATUS_NAMES: Record<RunStatus, string> = {
@@ -89,18 +89,22 @@ export function runStateJson(run: RunView, nowMs: number): string {
   return `${headJson(run, nowMs)}${questionJson(run)}${answersJson(run)}${resultJson(run)}${errorJson(run, true)}}`;
 }
 
-/** A run in a list: without steps, question, result and the error's message. */
-export function runSummaryJson(run: RunView, nowMs: number): string {
-  return `${headJson(run, nowMs)}${errorJson(run, false)}}`;
+/** A run in a list: without steps, question, result and, unless it is listed with its first line, the error's message. */
+export function runSummaryJson(run: RunView, nowMs: number, { errorLine = false } = {}): string {
+  return `${headJson(run, nowMs)}${errorJson(run, errorLine && run.error !== undefined && run.error.message !== '')}}`;
 }
 
 function headJson(run: RunView, nowMs: number): string {
   return (
     `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
     `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},${dataJson(run)},` +
-    `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}","metadata":${JSON.stringify(run.metadata)},` +
+    `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}",${starterJson(run)}"metadata":${JSON.stringify(run.metadata)},` +
     `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)}`
   );
+}
+
+function starterJson({ starter }: RunView): string {
+  return starter === undefined ? '' : `"started_by":${partyJson(starter)},`;
 }
 
 /** Its client makes a content id of hex digits, so it needs no escaping. */

@@ -23,6 +23,7 @@ const STATUS_NAMES: Record<StepStatus, string> = {
 export interface ShownStep {
   /** Unique within the run. */
   readonly path: string;
+  readonly status: string;
   readonly json: string;
 }
 
@@ -36,7 +37,11 @@ export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], now
   // The cleanup of a failed run: a record for its workers.
   recorded.delete('@failure');
   const inside = stepsInside(recorded.values(), declared);
-  const show = (step: StepView) => ({ path: step.path, json: recordedJson(step, run, nowMs) });
+  const show = (step: StepView) => ({
+    path: step.path,
+    status: statusNow(step, run),
+    json: recordedJson(step, run, nowMs),
+  });
   // The method's own checks are listed where they were made: before the first step, and after the last.
   const required = recorded.get('@require');
   if (required && recorded.delete('@require')) yield show(required);
@@ -50,7 +55,7 @@ export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], now
       if (isBegun(step)) reached = false;
     } else {
       const status = unrecordedStatus(run, name, reached);
-      yield { path: name, json: unrecordedJson(name, kind, status, run, nowMs) };
+      yield { path: name, status, json: unrecordedJson(name, kind, status, run, nowMs) };
       reached = false;
     }
     for (const inner of inside.get(name) ?? []) {

@@ -1,6 +1,6 @@
 // A run as the API shows it, whole and in a list. The gateway describes the API with it, and clients take its type.
 import { type Static, Type } from 'typebox';
-import { AnyQuestion, Receipt } from './question.ts';
+import { AnyQuestion, Party, Receipt } from './question.ts';
 import { AnyJson, Sealed, Time } from './value.ts';
 
 const Ms = Type.Integer({ minimum: 0 });
@@ -55,6 +55,7 @@ export const Run = Type.Object(
     run_data: Type.Unsafe<string>({ type: 'string', enum: ['account', 'device'] }),
     content_id: Type.Optional(Type.String({ description: 'Of a run in device mode, as its start named it.' })),
     answer_by: Type.Unsafe<string>({ type: 'string', enum: ['application', 'team'] }),
+    started_by: Type.Optional(Party),
     metadata: Type.Record(Type.String(), Type.String()),
     timing: Type.Object({
       created_at: Type.String({ format: 'date-time' }),

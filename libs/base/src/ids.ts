@@ -18,7 +18,8 @@ export type IdPrefix =
   | 'aud'
   | 'bld'
   | 'file'
-  | 'ep';
+  | 'ep'
+  | 'bulk';
 
 /**
  * An id's prefix is its type, so that one cannot be used for another. A text becomes an id by `isId`, by a function
@@ -39,6 +40,8 @@ export type FolderId = Id<'fld'>;
 export type DeliveryId = Id<'dlv'>;
 export type AuditId = Id<'aud'>;
 export type EndpointId = Id<'ep'>;
+/** A change of many runs. */
+export type BulkId = Id<'bulk'>;
 /** A method's id in production form, which runs, queues and workers use. */
 export type ProductionId = `wf_${string}`;
 

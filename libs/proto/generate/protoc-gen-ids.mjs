@@ -31,6 +31,7 @@ const ID_TYPES = new Map([
   ['delivery_ids', 'DeliveryId'],
   ['audit_id', 'AuditId'],
   ['endpoint_id', 'EndpointId'],
+  ['bulk_id', 'BulkId'],
 ]);
 
 /** A string field with its comment, which ends with the field as proto/ declares it. */

@@ -8,9 +8,9 @@ import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { BulkService } from '@methods/proto/scheduler/v1/bulk_service_pb';
 import { QuestionService } from '@methods/proto/scheduler/v1/question_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { UsageService } from '@methods/proto/scheduler/v1/usage_service_pb';
 import { WorkerListService } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { AuditLog } from '@methods/service/audit-log';
@@ -40,10 +40,12 @@ import { FolderSweep } from './retention/folder-sweep.ts';
 import { OldRuns } from './retention/old-runs.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
 import { AnswerChecks, AnswerRuns } from './rpc/answer-run.ts';
+import { BulkRpc } from './rpc/bulk-service.ts';
 import { FILE_SHARE, InputFiles } from './rpc/input-files.ts';
-import { listUsage, listWorkers } from './rpc/lists.ts';
+import { listWorkers } from './rpc/lists.ts';
 import { OrganizationFollowers } from './rpc/organization-followers.ts';
 import { QuestionRpc } from './rpc/question-service.ts';
+import { readServices } from './rpc/read-services.ts';
 import { RegistryClient } from './rpc/registry-client.ts';
 import { RestedTurns } from './rpc/rested-turns.ts';
 import { RunSchedulerRpc } from './rpc/run-scheduler-service.ts';
@@ -55,6 +57,8 @@ import type { Run } from './run/run.ts';
 import { Membership } from './shard/membership.ts';
 import { ShardLease } from './shard/shard-lease.ts';
 import { ShardOwner } from './shard/shard-owner.ts';
+import { BulkCandidates } from './store/bulk-candidates.ts';
+import { BulkStore } from './store/bulk-store.ts';
 import { ClockLook, DatabaseClock } from './store/database-clock.ts';
 import { FileStore } from './store/file-store.ts';
 import { OpenQuestionSweep } from './store/open-question-sweep.ts';
@@ -65,7 +69,6 @@ import { QuestionLists } from './store/question-lists.ts';
 import { RetiredIndex } from './store/retired-index.ts';
 import { RunFolderStore } from './store/run-folder-store.ts';
 import { RunLists } from './store/run-lists.ts';
-import { RunUsage } from './store/run-usage.ts';
 import { openPools, schedulerDatabase } from './store/scheduler-database.ts';
 import { UnrecordedAnswers } from './store/unrecorded-answers.ts';
 import { DueQuestions } from './timer/due-questions.ts';
@@ -123,8 +126,6 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   /** Serves lists of one organization's runs; look-ups by id are shared by many organizations. */
   const reader = new OrganizationReader({ sql: database.sql, role: readerRole('scheduler') });
   const lists = new RunLists({ reader, deadlineMs: READ_DEADLINE_MS });
-  const usage = new RunUsage({ reader, deadlineMs: READ_DEADLINE_MS });
-  const usageTurns = new RestedTurns('usage', clock);
   const questionLists = new QuestionLists({ reader, deadlineMs: READ_DEADLINE_MS });
   const finder = new QuestionFinder({ reader, deadlineMs: READ_DEADLINE_MS });
   const folders = new RunFolderStore(pools.folders);
@@ -294,11 +295,17 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const gatewayRpc = new RunSchedulerRpc({ services: asked, starts, peers, folders, files: inputFiles, state });
   const turns = new RestedTurns('questions', clock);
   const questions = new QuestionRpc({ lists: questionLists, finder, turns, answers, owners });
+  const bulk = new BulkRpc({
+    store: new BulkStore({ sql: pools.bulk, deadlineMs: COMMIT_DEADLINE_MS }),
+    candidates: new BulkCandidates({ reader, deadlineMs: READ_DEADLINE_MS }),
+    turns: new RestedTurns('changes of many runs', clock),
+  });
   const server: RpcServer = new RpcServer({
     listen: config.listen,
     services: [
       served(RunSchedulerService, gatewayRpc.handlers),
-      served(UsageService, { listUsage: (request) => listUsage(usage, usageTurns, request) }),
+      served(BulkService, bulk.handlers),
+      ...readServices({ reader, deadlineMs: READ_DEADLINE_MS, clock, interests }),
       served(WorkerListService, { listWorkers: (request) => listWorkers(sessions, request) }),
       served(QuestionService, questions.handlers, { answerQuestion: ANSWER_REQUEST_BYTES_MAX }),
       served(PeerService, peers.serve),

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { countingSource } from '../saved-method.ts';
 import { type Objects, RECORDING } from './organizations.ts';
+import { WATCHED } from './watched-runs.ts';
 
 export interface Example {
   readonly path: string;
@@ -323,6 +324,7 @@ export const EXAMPLES: Rows = {
   ...PUBLIC,
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
+  ...WATCHED,
   ...QUESTIONS,
   ...MCP,
   ...EVENTS,

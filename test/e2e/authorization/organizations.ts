@@ -27,6 +27,8 @@ export interface Objects {
   /** Of a run's webhook that no one takes. */
   readonly deliveryId: string;
   readonly userId: string;
+  /** Prepared, without runs. */
+  readonly bulkId: string;
   /** Of a creation key. */
   readonly creationSha256: string;
 }
@@ -43,6 +45,8 @@ export interface Organization {
 }
 
 export const RECORDING = Buffer.from('{"log":{"version":"1.2","entries":[]}}');
+/** No run is so old. */
+export const NO_RUNS = { created_before: '2000-01-01T00:00:00Z' };
 const UPLOAD = { file_name: 'recorded.har', content_type: 'application/json', size: RECORDING.length };
 
 export const MISSING: Objects = {
@@ -58,6 +62,7 @@ export const MISSING: Objects = {
   endpointId: newId('ep'),
   deliveryId: newId('dlv'),
   userId: newId('usr'),
+  bulkId: newId('bulk'),
   creationSha256: createHash('sha256').update('unused').digest('hex'),
 };
 
@@ -77,6 +82,7 @@ export function ofAnotherKind(objects: Objects): Objects {
     endpointId: deliveryId,
     deliveryId: endpointId,
     userId: versionId,
+    bulkId: runId,
     // A digest has no kind.
     creationSha256: MISSING.creationSha256,
   };
@@ -116,6 +122,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
   // As if its inputs had named the file.
   await stack.sql`
     insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms) values (${run.run.run_id}, ${orgId}, ${fileId}, 0)`;
+  const { bulk } = await post('/api/bulk', { action: 'cancel', filter: NO_RUNS });
   const events = ['failed'];
   const { endpoint } = await post('/api/endpoints', { name: 'object', url: 'https://hook.example/in', events });
   const deliveryId = newId('dlv');
@@ -154,6 +161,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       endpointId: endpoint.id,
       deliveryId,
       userId: user?.user_id ?? '',
+      bulkId: bulk.id,
       creationSha256: createHash('sha256').update(creationKey).digest('hex'),
     },
   };

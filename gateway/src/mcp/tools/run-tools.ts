@@ -114,7 +114,9 @@ const listRuns = tool({
   hints: { readOnly: true },
   async call(args, call) {
     const { parts, orgId, request } = call;
-    const { items, next_cursor } = JSON.parse(await productionRuns(parts, orgId, args, request.id));
+    const { items, next_cursor } = JSON.parse(
+      await productionRuns(parts, { orgId, requestId: request.id, people: false }, args),
+    );
     if (items.length === 0) await checkedMethod(call, args.method);
     const more = next_cursor === null ? '' : ' There may be more: call again with cursor = next_cursor.';
     return {

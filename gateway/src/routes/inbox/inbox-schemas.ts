@@ -89,7 +89,7 @@ const itemFields = {
   ),
 };
 
-const InboxItem = Type.Object(itemFields);
+export const InboxItem = Type.Object(itemFields);
 export const InboxPage = Type.Object({ items: Type.Array(InboxItem), next_cursor: TextOrNull });
 
 export const WholeQuestion = Type.Object({

@@ -5,7 +5,7 @@ import { Run } from '@methods/api/run';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { WaitRequest } from '../../clients/run-waiters.ts';
 import type { RunAddress } from '../../clients/watched-runs.ts';
 import { callerOf } from '../../plugins/caller.ts';
@@ -15,15 +15,16 @@ import { replies } from '../reply-schemas.ts';
 import { LocalRun } from './list-runs.ts';
 import { describedRun, type RunSurface, runShown } from './run-acts.ts';
 import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
-import { RunParams, WaitQuery } from './run-schemas.ts';
+import { RunParams, UserRunQuery, WaitQuery } from './run-schemas.ts';
+import { UserRun, userRunJson } from './user-run.ts';
 
 export function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;
   const schema = {
     ...describedRun(surface, 'getRun', 'Read a run'),
     params: RunParams,
-    querystring: WaitQuery,
-    response: replies({ 200: surface.people ? Type.Union([Run, LocalRun]) : Run }),
+    querystring: surface.people ? UserRunQuery : WaitQuery,
+    response: replies({ 200: surface.people ? Type.Union([UserRun, LocalRun]) : Run }),
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
@@ -37,7 +38,9 @@ export function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface:
         const told = runShown(request, parts, address.runId);
         if (told) await told;
         reply.header('content-type', JSON_TYPE);
-        return typeof found === 'string' ? found : runJson(parts, orgId, found);
+        if (typeof found === 'string') return found;
+        if (!surface.people) return runJson(parts, orgId, found);
+        return userRunJson(parts, address, found, (request.query as Static<typeof UserRunQuery>).steps === 'false');
       },
     );
 

@@ -1,23 +1,21 @@
 // GET …/runs: lists an organization's runs, newest first. For people, also the records of local runs.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
-import { bareMethodId, type OrgId, productionMethodId } from '@methods/base/ids';
+import { bareMethodId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { ListRuns } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { localRunView, runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
-import { PageFields, pageRequest, queryTime, readLimit } from '../page-query.ts';
+import { jsonTime } from '../../views/content-view.ts';
+import { localRunView, runSummaryJson } from '../../views/run-view.ts';
+import { PageFields, pageRequest, readLimit } from '../page-query.ts';
 import { replies } from '../reply-schemas.ts';
 import { describedRun, type RunSurface } from './run-acts.ts';
+import { ClosedButMetadata, FilterFields, filterOf, metadataOf } from './run-filter.ts';
 import type { RunRouteParts } from './run-reply.ts';
 
 type Query = Static<typeof UserRunsQuery>;
-
-const METADATA = 'metadata.';
-const METADATA_PAIRS_MAX = 32;
 
 export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const schema = {
@@ -32,29 +30,40 @@ export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surfac
       const { orgId } = callerOf(request);
       const query = request.query as Query;
       reply.header('content-type', JSON_TYPE);
-      return query.kind === 'local' ? localRuns(parts, orgId, query) : productionRuns(parts, orgId, query, request.id);
+      if (query.kind === 'local') return localRuns(parts, orgId, query);
+      return productionRuns(parts, { orgId, requestId: request.id, people: surface.people }, query);
     });
 }
 
-/** A page of runs as JSON. */
+/** A page of runs as JSON; for people with the first lines of errors. */
 export async function productionRuns(
-  { scheduler, clock }: Pick<RunRouteParts, 'scheduler' | 'clock'>,
-  orgId: OrgId,
+  { scheduler, clock, keyNames }: Pick<RunRouteParts, 'scheduler' | 'clock' | 'keyNames'>,
+  { orgId, requestId, people }: { readonly orgId: OrgId; readonly requestId: string; readonly people: boolean },
   query: Query,
-  requestId: string,
 ): Promise<string> {
-  const list = listOf(orgId, query);
-  if (list === null) return page([], '');
-  const { runs, nextCursor } = await scheduler.listRuns(list, requestId);
+  const filter = filterOf(query);
+  if (filter === null) return page([], '', 0);
+  const asked = { orgId, ...pageRequest(query), ...filter, errorLines: people };
+  const list = { $typeName: 'methods.scheduler.v1.ListRuns' as const, ...asked };
+  const { runs, nextCursor, searchedToMs } = await scheduler.listRuns(list, requestId);
+  const named = people ? await keyNames.shownIn(orgId, runs) : runs;
   const nowMs = clock.wallMs();
   return page(
-    runs.map((run) => runSummaryJson(run, nowMs)),
+    named.map((run) => runSummaryJson(run, nowMs, { errorLine: people })),
     nextCursor,
+    searchedToMs,
   );
 }
 
 async function localRuns({ registryCalls }: RunRouteParts, orgId: OrgId, query: Query): Promise<string> {
-  if (query.created_after ?? query.created_before ?? metadataOf(query)[0]) {
+  if (
+    query.created_after ??
+    query.created_before ??
+    query.version ??
+    query.started_by ??
+    query.text ??
+    metadataOf(query)[0]
+  ) {
     throw new ServiceError('invalid_request', 'Local runs are selected only by "status" and "method".');
   }
   const methodId = query.method === undefined ? '' : bareMethodId(query.method);
@@ -69,67 +78,21 @@ async function localRuns({ registryCalls }: RunRouteParts, orgId: OrgId, query: 
   );
 }
 
-/** Null for a filter that no run can match. */
-function listOf(orgId: OrgId, query: Query): ListRuns | null {
-  const methodId = query.method === undefined ? '' : bareMethodId(query.method);
-  const metadata = metadataOf(query);
-  if (metadata.length > METADATA_PAIRS_MAX) throw tooManyPairs();
-  if (methodId === null) return null;
-  return {
-    $typeName: 'methods.scheduler.v1.ListRuns',
-    orgId,
-    ...pageRequest(query),
-    status: query.status === undefined ? 0 : runStatusNumber(query.status),
-    method: methodId === '' ? '' : productionMethodId(methodId),
-    metadata: Object.fromEntries(metadata),
-    createdAfterMs: queryTime(query, 'created_after') ?? 0,
-    // No run is older than the epoch, and 0 would mean any time.
-    createdBeforeMs: query.created_before === undefined ? 0 : Math.max(queryTime(query, 'created_before') ?? 0, 1),
-  };
+function page(items: readonly string[], nextCursor: string, searchedToMs?: number): string {
+  const searched = searchedToMs === undefined ? '' : `,"searched_to":${jsonTime(searchedToMs)}`;
+  return `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(nextCursor || null)}${searched}}`;
 }
 
-function metadataOf(query: Query): [string, string][] {
-  const pairs = Object.entries(query as Record<string, string>).filter(([name]) => name.startsWith(METADATA));
-  return pairs.map(([name, value]) => [name.slice(METADATA.length), value]);
-}
-
-function tooManyPairs(): ServiceError {
-  const message = `A run has at most ${METADATA_PAIRS_MAX} metadata entries.`;
-  return new ServiceError('invalid_request', message, {
-    findings: [{ path: '/metadata', code: 'metadata_pairs', message }],
-  });
-}
-
-function page(items: readonly string[], nextCursor: string): string {
-  return `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(nextCursor || null)}}`;
-}
-
-const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 /** The schemas of lists of runs, and of the records of local runs. */
-type StatusName = (typeof STATUSES)[number];
-
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
-const filters = {
-  ...PageFields,
-  status: Type.Optional(Type.Unsafe<StatusName>({ type: 'string', enum: [...STATUSES] })),
-  method: Type.Optional(Type.String({ maxLength: 64, description: 'A method id, wf_… or bare.' })),
-  created_after: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; later than this.' })),
-  created_before: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; earlier than this.' })),
-};
-
-/** Any `metadata.<key>`. A decoded message cannot hold the name __proto__, so no run has it as a key either. */
-const Closed = {
-  additionalProperties: false,
-  patternProperties: { '^metadata\\.(?!__proto__$)[\\s\\S]{1,64}$': { type: 'string', maxLength: 512 } },
-} as const;
-
-export const RunsQuery = Type.Object(filters, Closed);
+export const RunsQuery = Type.Object({ ...PageFields, ...FilterFields }, ClosedButMetadata);
 
 const UserRunsQuery = Type.Object(
   {
-    ...filters,
+    ...PageFields,
+    ...FilterFields,
     kind: Type.Optional(
       Type.Unsafe<'production' | 'local'>({
         type: 'string',
@@ -138,12 +101,13 @@ const UserRunsQuery = Type.Object(
       }),
     ),
   },
-  Closed,
+  ClosedButMetadata,
 );
 
 const LIST_DESCRIPTION =
   'Newest first. `metadata.<key>=<value>` selects by one pair of the metadata, several by all of them. A page with a ' +
-  'filter looks at a bounded number of runs: it may hold fewer than `limit`, even none, while `next_cursor` is set.';
+  'filter looks at a bounded number of runs: it may hold fewer than `limit`, even none, while `next_cursor` is set. ' +
+  '`searched_to` then says how far back it looked.';
 
 const { steps: _steps, question: _question, result: _result, error: _error, ...summary } = Run.properties;
 
@@ -151,7 +115,14 @@ const RunSummary = Type.Object(
   {
     ...summary,
     error: Type.Optional(
-      Type.Object({ code: Type.String(), kind: Type.Optional(Type.String()), step: Type.Optional(Type.String()) }),
+      Type.Object({
+        code: Type.String(),
+        kind: Type.Optional(Type.String()),
+        message: Type.Optional(
+          Type.String({ description: 'For people: the first line, at most 300 characters; absent in device mode.' }),
+        ),
+        step: Type.Optional(Type.String()),
+      }),
     ),
   },
   { description: 'A run without its steps and content.' },
@@ -174,9 +145,20 @@ export const LocalRun = Type.Object(
   { description: 'The record of a run on a person’s own computer.' },
 );
 
-export const RunPage = Type.Object({ items: Type.Array(RunSummary), next_cursor: TextOrNull });
+const SearchedTo = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+  description: 'The page ends because it looked at enough runs: at those created since then. null: for another reason.',
+});
+
+export const RunPage = Type.Object({
+  items: Type.Array(RunSummary),
+  next_cursor: TextOrNull,
+  searched_to: SearchedTo,
+});
 
 const UserRunPage = Type.Object({
   items: Type.Array(Type.Union([RunSummary, Type.Object(localFields)])),
   next_cursor: TextOrNull,
+  searched_to: Type.Optional(SearchedTo),
 });

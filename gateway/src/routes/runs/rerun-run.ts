@@ -39,7 +39,7 @@ interface AskedRerun {
   readonly fromStep: string | undefined;
 }
 
-interface RerunKey {
+export interface RerunKey {
   readonly hash: Buffer;
   readonly digest: Buffer;
 }
@@ -105,9 +105,11 @@ function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string
   return { hash, digest: canonicalDigest(asked) };
 }
 
+type RerunParts = Pick<RunRouteParts, 'scheduler' | 'settings' | 'webhooks' | 'longWork' | 'registry'>;
+
 /** @throws not_found, and the errors that would refuse such a start today */
-async function startLike(
-  parts: RunRouteParts,
+export async function startLike(
+  parts: RerunParts,
   address: RunAddress,
   { key, keyId, starter, fromStep }: AskedRerun,
 ): Promise<StartRun> {
@@ -154,7 +156,7 @@ function filesOf(runId: RunId): NonNullable<StartRun['files']> {
  * one.
  */
 async function keptSteps(
-  { registry }: RunRouteParts,
+  { registry }: Pick<RunRouteParts, 'registry'>,
   { orgId, runId }: RunAddress,
   { method, versionId }: StartRun,
   fromStep: string,

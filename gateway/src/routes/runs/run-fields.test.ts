@@ -9,6 +9,7 @@ test('the fields of a run in JSON are those of its schema', () => {
   const error = { code: 'step_failed' };
   const runs = [
     { status: RunStatus.QUEUED, queuedReason: 'sleeping', wakeAtMs: 1, cancelRequested: true, ending: error },
+    { status: RunStatus.RUNNING, starter: { keyId: 'key_1' as const } },
     { status: RunStatus.WAITING, question: { formJson: '{}' } },
     { status: RunStatus.SUCCEEDED, resultJson: '1', answers: [{ questionId: 'q_1' as const }] },
     { status: RunStatus.FAILED, error },

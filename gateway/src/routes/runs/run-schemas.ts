@@ -41,6 +41,21 @@ export const WaitQuery = Type.Object(
 );
 
 /** Such a request waits past the question that it answers. */
+/** For people. */
+export const UserRunQuery = Type.Object(
+  {
+    ...WaitQuery.properties,
+    steps: Type.Optional(
+      Type.Unsafe<'false'>({
+        type: 'string',
+        enum: ['false'],
+        description: 'Leaves out the steps, which a run may have 30,000 of: list them by /steps.',
+      }),
+    ),
+  },
+  Closed,
+);
+
 export const AnswerQuery = Type.Object({ wait_ms: WaitQuery.properties.wait_ms }, Closed);
 
 export const StartRunBody = Type.Object(

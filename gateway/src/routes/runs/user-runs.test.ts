@@ -176,7 +176,7 @@ test('a read of a source is recorded', async () => {
 test('a list selects, pages and shows no content', async () => {
   const runId = await started();
   const query =
-    `limit=7&status=waiting&method=${method.id}&metadata.customer=7&metadata.a.b=${encodeURIComponent('x y')}` +
+    `text=No%201&limit=7&status=waiting&method=${method.id}&metadata.customer=7&metadata.a.b=${encodeURIComponent('x y')}` +
     '&created_after=2026-01-01T00:00:00Z&created_before=2026-01-01T02:00:00.500%2B01:00';
   for (const [as, url] of [
     [viewer, '/api/runs'],
@@ -196,18 +196,18 @@ test('a list selects, pages and shows no content', async () => {
       {
         orgId: '',
         cursor: '',
-        limit: 7,
-        status: 3,
+        ...{ limit: 7, status: 3 },
         method: `wf_${method.id}`,
         metadata: { customer: '7', 'a.b': 'x y' },
         createdAfterMs: Date.parse('2026-01-01T00:00:00Z'),
         createdBeforeMs: Date.parse('2026-01-01T01:00:00.500Z'),
+        ...{ versionId: '', startedBy: '', text: 'No 1', errorLines: url === '/api/runs' },
       },
     );
   }
   assert.equal((await viewer('GET', '/api/runs?cursor=more')).body.next_cursor, null);
-  assert.deepEqual((await stranger('GET', '/api/runs')).body, { items: [], next_cursor: 'more' });
-  assert.deepEqual((await viewer('GET', '/api/runs?method=none')).body, { items: [], next_cursor: null });
+  assert.deepEqual((await stranger('GET', '/api/runs')).body, { items: [], next_cursor: 'more', searched_to: null });
+  assert.deepEqual((await viewer('GET', '/api/runs?method=none')).body.items, []);
 });
 
 test('a list refuses invalid filters', async () => {

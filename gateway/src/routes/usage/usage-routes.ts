@@ -1,37 +1,15 @@
 // GET /api/usage: runs, their outcomes and times, and the answers to their questions, by day and method.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { Clock } from '@methods/base/clock';
 import { bareMethodId, productionMethodId } from '@methods/base/ids';
-import { ServiceError } from '@methods/errors/service-error';
 import type { UsageRow } from '@methods/proto/scheduler/v1/usage_service_pb';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { UsageCalls } from '../../clients/usage-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { pageOf } from '../methods/method-schemas.ts';
-import { PageFields } from '../page-query.ts';
 import { replies } from '../reply-schemas.ts';
-
-export interface UsageRouteParts {
-  readonly usage: Pick<UsageCalls, 'list'>;
-  readonly clock: Clock;
-}
-
-const DAY_MS = 86_400_000;
-const DAYS_DEFAULT = 7;
-const DAYS_MAX = 366;
-const Day = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description }));
-
-const UsageQuery = Type.Object(
-  {
-    from: Day('The first day in UTC, such as 2026-11-01. Default: 6 days before `to`.'),
-    to: Day('The last day; at most a year after the first. Default: today.'),
-    method: Type.Optional(Type.String({ maxLength: 64, description: 'A method id. Default: all methods.' })),
-    cursor: PageFields.cursor,
-  },
-  { additionalProperties: false },
-);
+import { addUsageCsv } from './usage-csv.ts';
+import { rangeOf, UsageQuery, type UsageRouteParts } from './usage-range.ts';
 
 const Percentiles = (description: string) =>
   Type.Object({ sum: Type.Number(), p50: Type.Number(), p95: Type.Number() }, { description });
@@ -56,7 +34,12 @@ const Usage = Type.Object({
 });
 
 /** In the scope `api`. */
-export function addUsageRoutes(scope: FastifyInstance, { usage, clock }: UsageRouteParts): void {
+export function addUsageRoutes(scope: FastifyInstance, parts: UsageRouteParts): void {
+  const {
+    reads: { usage },
+    clock,
+  } = parts;
+  addUsageCsv(scope, parts);
   const schema = {
     operationId: 'listUsage',
     summary: 'Sum up runs by day and method, newest first',
@@ -85,25 +68,6 @@ export function addUsageRoutes(scope: FastifyInstance, { usage, clock }: UsageRo
       });
       return JSON.stringify({ items: rows.map(usageView), next_cursor: nextCursor || null });
     });
-}
-
-/** @throws ServiceError invalid_request */
-function rangeOf(from: string | undefined, to: string | undefined, nowMs: number) {
-  const lastMs = to === undefined ? Math.floor(nowMs / DAY_MS) * DAY_MS : dayMs('to', to);
-  const fromMs = from === undefined ? lastMs - (DAYS_DEFAULT - 1) * DAY_MS : dayMs('from', from);
-  const days = (lastMs - fromMs) / DAY_MS + 1;
-  if (days < 1 || days > DAYS_MAX) throw refused('from', `from is at most ${DAYS_MAX - 1} days before to.`);
-  return { fromMs, beforeMs: lastMs + DAY_MS };
-}
-
-function dayMs(field: string, text: string): number {
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms;
-  throw refused(field, `${field} is a day such as 2026-11-01.`);
-}
-
-function refused(field: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
 }
 
 function usageView(row: UsageRow) {

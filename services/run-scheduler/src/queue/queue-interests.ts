@@ -1,6 +1,6 @@
 // Tracks which nodes have workers for which queues: an owner announces only the heads of these to them.
 import type { Run } from '../run/run.ts';
-import { type QueueKey, queueFor, queueOf } from '../store/queue-key.ts';
+import { type QueueKey, queueFor, queueOf, queueParts } from '../store/queue-key.ts';
 import type { InterestChange } from './claim-waiters.ts';
 import { queueName } from './known-queue.ts';
 import type { QueueHead, ReadyRuns } from './ready-runs.ts';
@@ -57,11 +57,18 @@ export class QueueInterests {
 
   /** Returns why no worker takes a queued run, as far as this node knows; null: a worker may. */
   whyQueued(run: Run): 'feature_missing' | 'key_missing' | 'no_worker' | null {
-    if (run.status !== 'queued' || this.isAsked(queueName(queueOf(run.facts)))) return null;
-    const { orgId, method, needs, sealedBy } = run.facts;
+    return run.status === 'queued' ? this.whyWaits(queueOf(run.facts)) : null;
+  }
+
+  /** The same for a queue. */
+  whyWaits(queue: QueueKey): 'feature_missing' | 'key_missing' | 'no_worker' | null {
+    if (this.isAsked(queueName(queue))) return null;
+    const { orgId } = queue;
+    const { method, needs, keyId } = queueParts(queue.method);
     // Every worker asks for runs that need no content key as well.
-    if (sealedBy !== null && this.isAsked(queueName(queueFor(orgId, method, needs, null)))) return 'key_missing';
-    return needs !== '' && this.isAsked(queueName({ orgId, method })) ? 'feature_missing' : 'no_worker';
+    const unsealed = queueFor(orgId, method, needs.join(','), null);
+    if (keyId !== '' && this.isAsked(queueName(unsealed))) return 'key_missing';
+    return needs.length > 0 && this.isAsked(queueName({ orgId, method })) ? 'feature_missing' : 'no_worker';
   }
 
   private asks(nodeId: string, queues: readonly QueueKey[]): void {

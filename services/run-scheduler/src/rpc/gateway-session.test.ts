@@ -11,6 +11,7 @@ import type { FrameConnection } from '@methods/rpc/frame-stream';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
+import { ANY_RUN } from '../store/run-filter.ts';
 import type { RunPage, RunSelection } from '../store/run-lists.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
@@ -256,19 +257,20 @@ describe("a gateway's calls", () => {
     const runId = newRunId(0);
     lists = (selection) => {
       asked.push(selection);
-      return { runs: [], next: { createdAtMs: 1_700_000_000_000, runId } };
+      return { runs: [], next: { createdAtMs: 1_700_000_000_000, runId }, searchedToMs: 1_700_000_000_000 };
     };
     const first = await call({ case: 'list', value: { orgId: 'org_a', status: RunStatus.QUEUED, limit: 10 } });
     assert.ok(first.item?.case === 'page');
     const cursor = first.item.value.nextCursor ?? '';
+    assert.equal(first.item.value.searchedToMs, 1_700_000_000_000);
     await call({ case: 'list', value: { orgId: 'org_a', cursor, method: 'wf_1', createdAfterMs: 5 } });
     assert.deepEqual(asked, [
       {
-        ...{ orgId: 'org_a', after: null, limit: 10, statuses: ['queued', 'sleeping'], method: '', metadata: {} },
+        ...{ ...ANY_RUN, orgId: 'org_a', after: null, limit: 10, statuses: ['queued', 'sleeping'] },
         ...{ createdAfterMs: null, createdBeforeMs: null },
       },
       {
-        ...{ orgId: 'org_a', limit: 50, statuses: [], method: 'wf_1', metadata: {} },
+        ...{ ...ANY_RUN, orgId: 'org_a', limit: 50, method: 'wf_1' },
         after: { createdAtMs: 1_700_000_000_000, runId },
         ...{ createdAfterMs: 5, createdBeforeMs: null },
       },
@@ -276,7 +278,7 @@ describe("a gateway's calls", () => {
   });
 
   test('refuses a foreign cursor and reports an unavailable database, each by its code', async () => {
-    lists = () => ({ runs: [], next: null });
+    lists = () => ({ runs: [], next: null, searchedToMs: null });
     const base64 = (text: string) => Buffer.from(text).toString('base64url');
     for (const cursor of ['x', '!', base64('1/run_1'), base64(`a/${newRunId(0)}`), base64(`1/${newRunId(0)}/`)]) {
       const { item } = await call({ case: 'list', value: { orgId: 'org_a', cursor } });

@@ -9,6 +9,7 @@ import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_sc
 import type { ListUsageRequest, ListUsageResponseSchema } from '@methods/proto/scheduler/v1/usage_service_pb';
 import type { ListWorkersRequest } from '@methods/proto/scheduler/v1/worker_list_service_pb';
 import { isFinal, type Run } from '../run/run.ts';
+import type { RunFilter } from '../store/run-filter.ts';
 import type { ListedRun, RunLists, RunPlace } from '../store/run-lists.ts';
 import type { DayUsage, RunUsage } from '../store/run-usage.ts';
 import { type RunViewMessage, runStatusNames, runStatusNumber, shownView } from '../wire/run-message.ts';
@@ -26,18 +27,39 @@ export async function listRuns(lists: Pick<RunLists, 'page'>, request: ListRuns)
     orgId: request.orgId,
     after: request.cursor === '' ? null : placeOf(request.cursor),
     limit: Math.min(request.limit || LIMIT_DEFAULT, LIMIT_MAX),
-    statuses: statusesOf(request.status),
-    method: request.method,
-    metadata: request.metadata,
+    ...filterOf(request),
     createdAfterMs: request.createdAfterMs > 0 ? Math.floor(request.createdAfterMs) : null,
     createdBeforeMs: request.createdBeforeMs > 0 ? Math.ceil(request.createdBeforeMs) : null,
   };
   try {
-    const { runs, next } = await lists.page(selection);
-    return { runs: runs.map(listedView), nextCursor: next === null ? '' : cursorOf(next) };
+    const { runs, next, searchedToMs } = await lists.page(selection);
+    return {
+      runs: runs.map((run) => listedView(run, request.errorLines)),
+      nextCursor: next === null ? '' : cursorOf(next),
+      searchedToMs: searchedToMs ?? 0,
+    };
   } catch (error) {
     throw storageFault(error);
   }
+}
+
+type FilterFields = Pick<ListRuns, 'status' | 'method' | 'versionId' | 'startedBy' | 'metadata' | 'text'>;
+
+/** Reads the filter of a request. */
+function filterOf({ status, method, versionId, startedBy, metadata, text }: FilterFields): RunFilter {
+  return { statuses: statusesOf(status), method, versionId, startedBy, metadata, text };
+}
+
+/** Reads the filter and the times of a request that is about all runs. @throws not_found without an organization */
+export function selectionOf(runs: ListRuns | undefined) {
+  if (runs === undefined || !isId('org', runs.orgId)) throw new ServiceError('not_found');
+  return {
+    orgId: runs.orgId,
+    after: null,
+    ...filterOf(runs),
+    createdAfterMs: runs.createdAfterMs > 0 ? Math.floor(runs.createdAfterMs) : null,
+    createdBeforeMs: runs.createdBeforeMs > 0 ? Math.ceil(runs.createdBeforeMs) : null,
+  };
 }
 
 /** A sleeping run is reported as queued, so the filter "queued" includes it. */
@@ -61,10 +83,11 @@ function placeOf(cursor: string): RunPlace {
   });
 }
 
-function listedView(run: ListedRun): RunViewMessage {
+function listedView(run: ListedRun, errorLines: boolean): RunViewMessage {
+  const { firstLine = '', ...error } = run.error ?? {};
   return {
     ...shownView(run, run),
-    ...(run.error === null ? {} : { error: run.error }),
+    ...(run.error === null ? {} : { error: { ...error, message: errorLines ? firstLine : '' } }),
     ...(run.ending === null || isFinal(run.status) ? {} : { ending: run.ending }),
   };
 }

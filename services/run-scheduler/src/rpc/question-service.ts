@@ -153,7 +153,7 @@ function refusalOf(answerers: Answerers | null, reader: Party | null): AnswerRef
 }
 
 /** Converts questions of lists to messages. */
-function questionItem(
+export function questionItem(
   row: ListedQuestion,
   refusal: AnswerRefusal,
   state: StateName = 'open',

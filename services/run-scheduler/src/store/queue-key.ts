@@ -35,6 +35,22 @@ export function queueFor(orgId: OrgId, method: ProductionId, needs: string, devi
   return { orgId, method: device === null ? withNeeds : `${withNeeds}@${device.keyId}.${device.fingerprint}` };
 }
 
+/** Returns what the name of a queue says. */
+export function queueParts(name: ProductionId): {
+  readonly method: ProductionId;
+  readonly needs: string[];
+  /** Empty: its runs are not in device mode. */
+  readonly keyId: string;
+} {
+  const [plain = name, device = ''] = name.split('@');
+  const [method = plain, needs = ''] = plain.split('+');
+  return {
+    method: method as ProductionId,
+    needs: needs === '' ? [] : needs.split(','),
+    keyId: device.split('.')[0] ?? '',
+  };
+}
+
 interface Serving {
   readonly methods: readonly ProductionId[];
   readonly features: readonly string[];

@@ -71,13 +71,13 @@ export const runColumns = {
   idempotency_hash: bytesFact('idempotencyHash'),
   request_digest: bytesFact('requestDigest'),
   webhook_url: fact('webhookUrl', 'text', UNLISTED),
-  key_id: fact('keyId', 'text', UNLISTED),
+  key_id: fact('keyId', 'text', LISTED),
   starter_json: {
     type: 'text',
-    listed: false,
+    listed: true,
     start: ({ after }) => jsonOf(after.facts.starter),
     fact: { key: 'starter', read: (json) => (json === null ? null : JSON.parse(json)) },
-  } as RunColumn<string | null, false, 'starter'>,
+  } as RunColumn<string | null, true, 'starter'>,
   answer_by: fact('answerBy', 'text', LISTED),
   metadata_json: {
     type: 'text',

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { newRunId, type OrgId } from '@methods/base/ids';
 import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
+import { ANY_RUN } from './run-filter.ts';
 import { RunLists, type RunPage, type RunPlace, type RunSelection } from './run-lists.ts';
 import { TestStore } from './run-store.fixture.ts';
 import { RunUsage } from './run-usage.ts';
@@ -56,9 +57,7 @@ describe('lists of runs', () => {
       orgId: 'org_a',
       after: null,
       limit: 200,
-      statuses: [],
-      method: '',
-      metadata: {},
+      ...ANY_RUN,
       createdAfterMs: null,
       createdBeforeMs: null,
       ...selection,
@@ -107,7 +106,11 @@ describe('lists of runs', () => {
     assert.equal(runs.length, RUNS / 100);
     assert.ok(runs.every(({ status }) => status === 'failed'));
     assert.equal(all.length, RUNS / 1_000 + 1, 'a page for each thousand runs, and the end');
-    assert.deepEqual(await page({ statuses: ['waiting'], createdBeforeMs: FIRST_MS + 100 }), { runs: [], next: null });
+    assert.deepEqual(await page({ statuses: ['waiting'], createdBeforeMs: FIRST_MS + 100 }), {
+      runs: [],
+      next: null,
+      searchedToMs: null,
+    });
   });
 
   test('a filter that many runs match fills its pages', async () => {
@@ -128,10 +131,42 @@ describe('lists of runs', () => {
     assert.equal(await count({ statuses: ['failed'], createdAfterMs: FIRST_MS + 4_900 }), 1);
   });
 
-  test('a listed run carries no content', async () => {
+  test('filters by version, starter and text select together, and a text is found in every case and escape', async () => {
+    const odd = newRunId(0, FIRST_MS);
+    const starter = { personId: 'usr_ada', name: 'Ada' };
+    await insert('org_text', 3);
+    await db.sql`update scheduler.runs set run_id = ${odd}, version_id = 'ver_2', key_id = '',
+      starter_json = ${JSON.stringify(starter)}, metadata_json = ${JSON.stringify({ note: 'Say "Hi"\\' })}
+      where run_id = (select min(run_id) from scheduler.runs where org_id = 'org_text')`;
+    const found = async (selection: Partial<RunSelection>) =>
+      (await page({ orgId: 'org_text', ...selection })).runs.map(({ runId }) => runId === odd);
+    assert.deepEqual(await found({ versionId: 'ver_2' }), [true]);
+    assert.deepEqual(await found({ startedBy: 'usr_ada' }), [true]);
+    assert.deepEqual(await found({ startedBy: 'usr_a' }), []);
+    assert.deepEqual(await found({ startedBy: 'key_a' }), [false, false]);
+    for (const text of ['say "hi"\\', odd, odd.slice(-6).toUpperCase()])
+      assert.deepEqual(await found({ text }), [true], text);
+    assert.deepEqual(await found({ text: 'Quotes CONTENT' }), await found({ statuses: ['failed'] }));
+    assert.deepEqual(await found({ text: '100%' }), []);
+  });
+
+  test('a page that looked at enough runs says how far back, and a full or last page does not', async () => {
+    const { searchedToMs, next } = await page({ statuses: ['waiting'] });
+    assert.equal(searchedToMs, next?.createdAtMs);
+    assert.equal((await page({ statuses: ['succeeded'], limit: 10 })).searchedToMs, null);
+    assert.equal((await page({ statuses: ['waiting'], createdBeforeMs: FIRST_MS + 10 })).searchedToMs, null);
+  });
+
+  test('a listed run carries of its content only the first line of its error, and none in device mode', async () => {
     const { runs } = await page({ statuses: ['failed'], limit: 1 });
-    assert.deepEqual(runs[0]?.error, { code: 'step_failed', kind: 'http', step: 's' });
-    assert.ok(!JSON.stringify(runs).includes('quotes content'));
+    assert.deepEqual(runs[0]?.error, { code: 'step_failed', kind: 'http', step: 's', firstLine: 'quotes content' });
+    await insert('org_line', 1);
+    const message = `\n ${'😀'.repeat(400)}\nsecond line`;
+    await db.sql`update scheduler.runs set error_json = ${JSON.stringify({ code: 'c', kind: 'k', message, step: 's' })}
+      where org_id = 'org_line'`;
+    assert.equal((await page({ orgId: 'org_line' })).runs[0]?.error?.firstLine, '😀'.repeat(300));
+    await db.sql`update scheduler.runs set content_id = ${'0'.repeat(32)}, sealed_by = ${'0'.repeat(32)} where org_id = 'org_line'`;
+    assert.equal((await page({ orgId: 'org_line' })).runs[0]?.error?.firstLine, '');
     assert.ok(!JSON.stringify(await page({ limit: 1 })).includes('a result'));
   });
 

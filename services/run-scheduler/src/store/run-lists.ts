@@ -1,12 +1,13 @@
 // Pages of an organization's runs, newest first, without steps, content and the columns that only the owner needs. One
 // index serves every list: a filter reads a bounded number of runs and the cursor moves past them, so a rare status
 // costs many short pages, never one slow query.
-import type { OrgId, ProductionId, RunId } from '@methods/base/ids';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
 import type { Run, RunEnding, RunError } from '../run/run.ts';
 import { type ListedFacts, type ListedRunRow, listedFactsFrom, selected } from './run-columns.ts';
+import { filterSql, isFilter, type RunFilter } from './run-filter.ts';
 
 /** A run's position in the list. */
 export interface RunPlace {
@@ -24,20 +25,16 @@ export interface RunRange {
   readonly createdBeforeMs: number | null;
 }
 
-export interface RunSelection extends RunRange {
+export interface RunSelection extends RunRange, RunFilter {
   readonly limit: number;
-  /** Any of these; empty: all. */
-  readonly statuses: readonly Run['status'][];
-  /** wf_...; empty: all. */
-  readonly method: ProductionId | '';
-  /** All of these pairs. */
-  readonly metadata: Readonly<Record<string, string>>;
 }
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];
   /** Where the next page begins; null at the end. */
   readonly next: RunPlace | null;
+  /** The page has looked at runs created at or after this time; null: it ended for another reason. */
+  readonly searchedToMs: number | null;
 }
 
 interface PlaceRow {
@@ -63,15 +60,11 @@ export class RunLists {
     const { reader, deadlineMs, lookedAtMax = LOOKED_AT_MAX } = this.options;
     const reading = reader.read(selection.orgId, async (sql) => {
       // Read before the page itself: the range must be known, not inferred from the rows found.
-      const reach = hasFilter(selection) ? await reachOf(sql, selection, lookedAtMax) : null;
+      const reach = isFilter(selection) ? await reachOf(sql, selection, lookedAtMax) : null;
       return pageOf(await rowsOf(sql, selection, reach), selection.limit, reach);
     });
     return withDeadline(reading, deadlineMs);
   }
-}
-
-function hasFilter({ statuses, method, metadata }: RunSelection): boolean {
-  return statuses.length > 0 || method !== '' || Object.keys(metadata).length > 0;
 }
 
 /** Returns the last run that this page reads; null when the list ends before. */
@@ -84,16 +77,15 @@ export async function reachOf(sql: TransactionSql, selection: RunRange, lookedAt
 }
 
 function rowsOf(sql: TransactionSql, selection: RunSelection, reach: RunPlace | null) {
-  const { statuses, method, metadata, limit } = selection;
-  const within =
-    reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
   return sql<ListedRunRow[]>`
     select ${sql.unsafe(listedRunColumns)} from scheduler.runs
-    where ${createdRange(sql, selection)} ${within}
-      ${statuses.length === 0 ? sql`` : sql`and status = any(${[...statuses]}::text[])`}
-      ${method === '' ? sql`` : sql`and method = ${method}`}
-      ${Object.keys(metadata).length === 0 ? sql`` : sql`and metadata_json::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`}
-    order by runs.created_at_ms desc, run_id desc limit ${limit + 1}`;
+    where ${createdRange(sql, selection)} ${withinReach(sql, reach)} ${filterSql(sql, selection)}
+    order by runs.created_at_ms desc, run_id desc limit ${selection.limit + 1}`;
+}
+
+export function withinReach(sql: TransactionSql, reach: RunPlace | null) {
+  if (reach === null) return sql``;
+  return sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
 }
 
 export function createdRange(sql: TransactionSql, { orgId, after, createdAfterMs, createdBeforeMs }: RunRange) {
@@ -114,7 +106,8 @@ function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | 
   const runs = rows.slice(0, shown).map(listedRun);
   const last = runs.at(-1);
   const more = shown < rows.length && last !== undefined;
-  return { runs, next: more ? { createdAtMs: last.createdAtMs, runId: last.runId } : reach };
+  if (more) return { runs, next: { createdAtMs: last.createdAtMs, runId: last.runId }, searchedToMs: null };
+  return { runs, next: reach, searchedToMs: reach?.createdAtMs ?? null };
 }
 
 /** A run in a list: its row without steps, content and the columns that only its owner needs. */
@@ -131,10 +124,15 @@ export interface ListedRun extends ListedFacts {
   readonly cancelRequested: boolean;
   /** Of a sleeping run. */
   readonly wakeAtMs: number | null;
-  /** Of a failed run. Its message may quote values of the run. */
-  readonly error: Omit<RunError, 'message'> | null;
+  /** Of a failed run. */
+  readonly error: ListedError | null;
   /** The failure of a run whose cleanup still runs. */
   readonly ending: Omit<RunError, 'message'> | null;
+}
+
+interface ListedError extends Omit<RunError, 'message'> {
+  /** The first line of the message, which may quote values of the run; empty for a run in device mode. */
+  readonly firstLine: string;
 }
 
 export function listedRun(row: ListedRunRow): ListedRun {
@@ -148,8 +146,18 @@ export function listedRun(row: ListedRunRow): ListedRun {
     attempts: row.attempts,
     cancelRequested: row.cancel_requested,
     wakeAtMs: row.wake_at_ms,
-    error: row.error_json === null ? null : errorOf(JSON.parse(row.error_json)),
+    error: row.error_json === null ? null : listedError(JSON.parse(row.error_json), row.content_id !== null),
     ending: row.ending_json === null ? null : errorOf((JSON.parse(row.ending_json) as RunEnding).error),
+  };
+}
+
+const LINE_CHARACTERS_MAX = 300;
+
+function listedError(error: RunError, isSealed: boolean): ListedError {
+  const firstLine = isSealed ? '' : (/^[^\r\n]*/.exec(error.message.trimStart())?.[0] ?? '');
+  return {
+    ...errorOf(error),
+    firstLine: [...firstLine.slice(0, 2 * LINE_CHARACTERS_MAX)].slice(0, LINE_CHARACTERS_MAX).join(''),
   };
 }
 

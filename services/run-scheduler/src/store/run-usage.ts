@@ -4,7 +4,7 @@ import type { ProductionId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
-import { createdRange, type RunPlace, type RunRange, reachOf } from './run-lists.ts';
+import { createdRange, type RunPlace, type RunRange, reachOf, withinReach } from './run-lists.ts';
 
 export interface UsageSelection extends RunRange {
   /** wf_...; empty: all. */
@@ -65,9 +65,7 @@ export class RunUsage {
 
 function rowsOf(sql: TransactionSql, selection: UsageSelection, reach: RunPlace | null) {
   const { method, orgId } = selection;
-  const within =
-    reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
-  const looked = sql`${createdRange(sql, selection)} ${within} ${method === '' ? sql`` : sql`and method = ${method}`}`;
+  const looked = sql`${createdRange(sql, selection)} ${withinReach(sql, reach)} ${method === '' ? sql`` : sql`and method = ${method}`}`;
   // Each set is computed once: a join that computes one of them again for each row of the other is slow while the
   // planner has no statistics of the tables.
   return sql<DayUsage[]>`

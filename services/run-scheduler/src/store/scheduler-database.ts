@@ -48,6 +48,8 @@ interface Pools extends Stoppable {
   readonly files: Sql;
   /** Deletes old runs, one statement at a time. */
   readonly retention: Sql;
+  /** Changes of many runs. */
+  readonly bulk: Sql;
   /** Separate, so that a backlog of events does not take the readers' connections. */
   readonly outbox: Sql;
 }
@@ -62,6 +64,7 @@ export function openPools(url: string, applicationName: string): Pools {
     folders: pool(4, pageSettings),
     files: pool(2, pageSettings),
     retention: pool(1, writerSettings),
+    bulk: pool(2, pageSettings),
     outbox: pool(2, pageSettings),
   };
   return {

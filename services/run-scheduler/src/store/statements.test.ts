@@ -19,7 +19,7 @@ import { NodeRows } from '../shard/node-beats.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
 import { FileStore } from './file-store.ts';
 import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-database.fixture.ts';
-import { listStatements } from './list-statements.fixture.ts';
+import { bulkStatements, listStatements } from './list-statements.fixture.ts';
 import { questionIdOf } from './open-questions.fixture.ts';
 import { PostgresOutbox } from './outbox.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
@@ -67,6 +67,26 @@ const ALLOWED: readonly Allowance[] = [
     statement: 'with summed as materialized ( select run_id, method, (created_at_ms',
     rowsMax: 15_000,
     why: 'sums of the last runs, fewer than a page looks at, and of their answers: here two of each',
+  },
+  {
+    statement: 'with counted as materialized ( select method, status, queued_ms',
+    rowsMax: 15_000,
+    why: 'counts of the last runs, fewer than a count looks at, in three groupings',
+  },
+  {
+    statement: 'select run_id as "runId", status, content_id is not null',
+    rowsMax: 5_000,
+    why: 'a page of a change of many runs looks at 5,000 runs',
+  },
+  {
+    statement: 'with recursive heads(method, n) as',
+    rowsMax: 10_000,
+    why: 'of each queue the first thousand are counted',
+  },
+  {
+    statement: 'select mine.method, mine.queued_at_ms::float8',
+    rowsMax: 1_002,
+    why: 'a place counts so many runs before it',
   },
   {
     statement: 'order by runs.created_at_ms desc, run_id desc offset',
@@ -152,6 +172,7 @@ async function tour(): Promise<void> {
     const store = new PostgresRunStore({ writer, reader, commitDeadlineMs: 60_000, readDeadlineMs: 60_000 });
     await runs(reader, store);
     await listStatements(reader, LARGE_ORG, LARGE_METHOD);
+    await bulkStatements(reader, LARGE_ORG);
     await questions(reader);
     await folders(reader);
     await files(reader);

@@ -1,6 +1,7 @@
 // Converts a run of the domain to its message for other processes, and status names to their numbers.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
+import { starterOf } from '../run/party.ts';
 import { isFinal, type Run, type RunFacts, type StepSummary } from '../run/run.ts';
 import { stepsOf } from '../run/step-states.ts';
 import { questionMessage, receiptMessage } from './question-message.ts';
@@ -62,7 +63,16 @@ export function isViewAtRest({ status }: RunViewMessage): boolean {
 /** What a start sets and both a whole run and a run in a list show. */
 type ShownFacts = Pick<
   RunFacts,
-  'runId' | 'method' | 'versionId' | 'maxAttempts' | 'answerBy' | 'metadata' | 'createdAtMs' | 'contentId'
+  | 'runId'
+  | 'method'
+  | 'versionId'
+  | 'maxAttempts'
+  | 'answerBy'
+  | 'metadata'
+  | 'createdAtMs'
+  | 'contentId'
+  | 'starter'
+  | 'keyId'
 >;
 
 interface ShownState extends Pick<Run, 'status' | 'revision' | 'attempts' | 'startedAtMs' | 'stateSinceMs' | 'spans'> {
@@ -93,6 +103,7 @@ export function shownView(facts: ShownFacts, run: ShownState) {
     answerBy: answererNumber(facts.answerBy),
     metadata: facts.metadata,
     contentId: facts.contentId ?? '',
+    ...starterField(facts),
     timing: {
       createdAtMs: facts.createdAtMs,
       startedAtMs: run.startedAtMs ?? 0,
@@ -107,6 +118,14 @@ export function shownView(facts: ShownFacts, run: ShownState) {
     revision: run.revision,
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
   };
+}
+
+/** As the run knew them; the role and the program of a person do not concern readers. */
+function starterField(facts: Pick<RunFacts, 'starter' | 'keyId'>) {
+  const party = starterOf(facts);
+  if (party === null) return {};
+  const { personId, keyId, email, name, linkRecipient } = party;
+  return { starter: { personId, keyId, email, name, linkRecipient } };
 }
 
 function stepView(step: StepSummary): MessageInitShape<typeof StepViewSchema> {

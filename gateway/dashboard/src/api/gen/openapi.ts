@@ -32,6 +32,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBulks"];
+        put?: never;
+        post: operations["prepareBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getBulk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBulkItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["startBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["stopBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries": {
         parameters: {
             query?: never;
@@ -152,6 +232,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["followOrganizationAsUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/first-steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["firstSteps"];
         put?: never;
         post?: never;
         delete?: never;
@@ -480,6 +576,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -592,6 +704,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRunQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/rerun": {
         parameters: {
             query?: never;
@@ -608,6 +736,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listRunSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["readRunValue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/values/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["downloadRunValue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/batch": {
         parameters: {
             query?: never;
@@ -618,6 +794,38 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["startRunsAsUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["groupFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["countRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -648,6 +856,38 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["downloadUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/warnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWarnings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -834,6 +1074,336 @@ export interface operations {
                             };
                         }[];
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    listBulks: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @enum {string} */
+                            action: "cancel" | "rerun" | "rerun_failed_step";
+                            by: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
+                            counts: {
+                                done: number;
+                                failed: number;
+                                todo: number;
+                                total: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            id: string;
+                            more: boolean;
+                            passed_over: {
+                                count: number;
+                                reason: string;
+                            }[];
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** @enum {string} */
+                            state: "prepared" | "running" | "done" | "stopped";
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    prepareBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    action: "cancel" | "rerun" | "rerun_failed_step";
+                    filter?: {
+                        created_after?: string;
+                        created_before?: string;
+                        metadata?: {
+                            [key: string]: string;
+                        };
+                        method?: string;
+                        started_by?: string;
+                        /** @enum {string} */
+                        status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+                        text?: string;
+                        version?: string;
+                    };
+                    run_ids?: string[];
+                };
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bulk: {
+                            /** @enum {string} */
+                            action: "cancel" | "rerun" | "rerun_failed_step";
+                            by: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
+                            counts: {
+                                done: number;
+                                failed: number;
+                                todo: number;
+                                total: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            id: string;
+                            more: boolean;
+                            passed_over: {
+                                count: number;
+                                reason: string;
+                            }[];
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** @enum {string} */
+                            state: "prepared" | "running" | "done" | "stopped";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bulk: {
+                            /** @enum {string} */
+                            action: "cancel" | "rerun" | "rerun_failed_step";
+                            by: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
+                            counts: {
+                                done: number;
+                                failed: number;
+                                todo: number;
+                                total: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            id: string;
+                            more: boolean;
+                            passed_over: {
+                                count: number;
+                                reason: string;
+                            }[];
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** @enum {string} */
+                            state: "prepared" | "running" | "done" | "stopped";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listBulkItems: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                state?: "todo" | "done" | "failed";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            new_run_id: string | null;
+                            reason: string | null;
+                            run_id: string;
+                            /** @enum {string} */
+                            state: "todo" | "done" | "failed";
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    startBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bulk: {
+                            /** @enum {string} */
+                            action: "cancel" | "rerun" | "rerun_failed_step";
+                            by: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
+                            counts: {
+                                done: number;
+                                failed: number;
+                                todo: number;
+                                total: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            id: string;
+                            more: boolean;
+                            passed_over: {
+                                count: number;
+                                reason: string;
+                            }[];
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** @enum {string} */
+                            state: "prepared" | "running" | "done" | "stopped";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    stopBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bulk: {
+                            /** @enum {string} */
+                            action: "cancel" | "rerun" | "rerun_failed_step";
+                            by: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
+                            counts: {
+                                done: number;
+                                failed: number;
+                                todo: number;
+                                total: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            id: string;
+                            more: boolean;
+                            passed_over: {
+                                count: number;
+                                reason: string;
+                            }[];
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** @enum {string} */
+                            state: "prepared" | "running" | "done" | "stopped";
+                        };
                     };
                 };
             };
@@ -1246,6 +1816,30 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    firstSteps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        key_made: boolean;
+                        method_saved: boolean;
+                        run_finished: boolean;
+                        worker_connected: boolean;
+                    };
                 };
             };
         };
@@ -2664,6 +3258,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps: {
@@ -3108,6 +3711,39 @@ export interface operations {
             };
         };
     };
+    listQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        complete: boolean;
+                        items: {
+                            key_id?: string;
+                            method: string;
+                            more: boolean;
+                            needs: string[];
+                            /** Format: date-time */
+                            oldest_queued_at: string | null;
+                            /** @enum {string|null} */
+                            reason: "no_worker" | "feature_missing" | "key_missing" | null;
+                            waiting: number;
+                        }[];
+                        next_cursor: null;
+                    };
+                };
+            };
+        };
+    };
     listRunsAsUser: {
         parameters: {
             query?: {
@@ -3117,7 +3753,10 @@ export interface operations {
                 kind?: "production" | "local";
                 limit?: number;
                 method?: string;
+                started_by?: string;
                 status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+                text?: string;
+                version?: string;
             };
             header?: never;
             path?: never;
@@ -3190,6 +3829,7 @@ export interface operations {
                             error?: {
                                 code: string;
                                 kind?: string;
+                                message?: string;
                                 step?: string;
                             };
                             max_attempts: number;
@@ -3206,6 +3846,15 @@ export interface operations {
                             /** @enum {string} */
                             run_data: "account" | "device";
                             run_id: string;
+                            started_by?: {
+                                client?: string;
+                                email?: string;
+                                id?: string;
+                                /** @enum {string} */
+                                kind: "user" | "service_key" | "link";
+                                name?: string;
+                                recipient?: string;
+                            } | null;
                             /** @enum {string} */
                             status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                             timing: {
@@ -3237,6 +3886,8 @@ export interface operations {
                             version_id: string;
                         })[];
                         next_cursor: string | null;
+                        /** Format: date-time */
+                        searched_to?: string | null;
                     };
                 };
             };
@@ -3433,6 +4084,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data?: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps?: {
@@ -3652,6 +4312,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data?: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps?: {
@@ -3716,6 +4385,7 @@ export interface operations {
         parameters: {
             query?: {
                 after_question?: string;
+                steps?: "false";
                 wait_ms?: number;
             };
             header?: never;
@@ -3803,6 +4473,28 @@ export interface operations {
                         method: string;
                         /** Format: date-time */
                         not_before?: string;
+                        pending?: {
+                            detail: {
+                                ahead?: number;
+                                ahead_more?: boolean;
+                                assignee?: string;
+                                attempts?: number;
+                                /** Format: date-time */
+                                due_at?: string | null;
+                                max_attempts?: number;
+                                needs?: unknown;
+                                question_id?: string;
+                                step?: string;
+                                to?: string[];
+                                /** Format: date-time */
+                                until?: string | null;
+                                votes_given?: number;
+                            };
+                            /** @enum {string} */
+                            reason: "no_worker" | "feature_missing" | "key_missing" | "in_queue" | "sleeping" | "question" | "cancelling";
+                            /** Format: date-time */
+                            since: string | null;
+                        };
                         question?: {
                             /** Format: date-time */
                             asked_at: string | null;
@@ -3887,6 +4579,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps: {
@@ -3928,6 +4629,7 @@ export interface operations {
                                 waiting_ms: number;
                             };
                         }[];
+                        steps_left_out?: number;
                         timing: {
                             /** Format: date-time */
                             created_at: string;
@@ -4143,6 +4845,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps: {
@@ -4375,6 +5086,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps: {
@@ -4594,6 +5314,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps: {
@@ -4722,6 +5451,71 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    listRunQuestions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @enum {string} */
+                            answer_by: "team" | "application";
+                            /** Format: date-time */
+                            asked_at: string | null;
+                            assignee: string | null;
+                            /** Format: date-time */
+                            closed_at?: string | null;
+                            /** Format: date-time */
+                            deadline_at: string | null;
+                            id: string;
+                            may_answer?: boolean;
+                            method: string;
+                            needs?: number;
+                            not_starter?: boolean;
+                            on_device?: boolean;
+                            prompt: string;
+                            /** @enum {string} */
+                            refusal?: "viewer" | "program" | "starter" | "not_named" | "voted" | "closed";
+                            run_id: string;
+                            /** @enum {string} */
+                            state: "open" | "answered" | "expired" | "cancelled";
+                            step: string;
+                            to?: string[];
+                            version_id: string;
+                            votes_given?: number;
+                            warnings?: {
+                                code: string;
+                                column?: number;
+                                end_column?: number;
+                                end_line?: number;
+                                hint?: string;
+                                line?: number;
+                                message: string;
+                                path: string;
+                                /** @enum {string} */
+                                severity?: "error" | "warning";
+                            }[];
+                        }[];
+                        next_cursor: string | null;
+                    };
                 };
             };
         };
@@ -4905,6 +5699,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data?: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps?: {
@@ -5124,6 +5927,15 @@ export interface operations {
                         /** @enum {string} */
                         run_data?: "account" | "device";
                         run_id: string;
+                        started_by?: {
+                            client?: string;
+                            email?: string;
+                            id?: string;
+                            /** @enum {string} */
+                            kind: "user" | "service_key" | "link";
+                            name?: string;
+                            recipient?: string;
+                        } | null;
                         /** @enum {string} */
                         status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                         steps?: {
@@ -5180,6 +5992,144 @@ export interface operations {
                         };
                         version_id: string;
                     };
+                };
+            };
+        };
+    };
+    listRunSteps: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                fold?: "true";
+                limit?: number;
+                name?: string;
+                status?: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
+                under?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        counts: {
+                            [key: string]: number;
+                        };
+                        items: {
+                            attempt: number;
+                            checks: {
+                                message: string;
+                                name: string;
+                                phase: string;
+                                sealed?: {
+                                    $sealed: string;
+                                };
+                                /** @enum {string} */
+                                status: "passed" | "failed" | "warned";
+                            }[];
+                            error?: {
+                                body?: string;
+                                headers?: {
+                                    [key: string]: string;
+                                };
+                                kind: string;
+                                line?: number;
+                                message: string;
+                                reason?: string;
+                                sealed?: {
+                                    $sealed: string;
+                                };
+                                status?: number;
+                            };
+                            kind: string;
+                            log_bytes: number;
+                            name: string;
+                            output_bytes: number;
+                            output_withheld?: boolean;
+                            rounds?: {
+                                [key: string]: number;
+                            };
+                            /** @enum {string} */
+                            status: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
+                            timing: {
+                                /** Format: date-time */
+                                finished_at: string | null;
+                                running_ms: number;
+                                /** Format: date-time */
+                                started_at: string | null;
+                                waiting_ms: number;
+                            };
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readRunValue: {
+        parameters: {
+            query: {
+                bytes?: number;
+                of: "inputs" | "result" | "output" | "log";
+                offset?: number;
+                step?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bytes: number;
+                        next_offset: number | null;
+                        /** @enum {string} */
+                        of: "inputs" | "result" | "output" | "log";
+                        offset: number;
+                        sealed?: boolean;
+                        step?: string;
+                        text: string;
+                        withheld?: boolean;
+                    };
+                };
+            };
+        };
+    };
+    downloadRunValue: {
+        parameters: {
+            query: {
+                of: "inputs" | "result" | "output" | "log";
+                step?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
         };
@@ -5400,6 +6350,15 @@ export interface operations {
                                 /** @enum {string} */
                                 run_data?: "account" | "device";
                                 run_id: string;
+                                started_by?: {
+                                    client?: string;
+                                    email?: string;
+                                    id?: string;
+                                    /** @enum {string} */
+                                    kind: "user" | "service_key" | "link";
+                                    name?: string;
+                                    recipient?: string;
+                                } | null;
                                 /** @enum {string} */
                                 status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                                 steps?: {
@@ -5458,6 +6417,130 @@ export interface operations {
                             };
                             status: number;
                         }[];
+                    };
+                };
+            };
+        };
+    };
+    groupFailures: {
+        parameters: {
+            query?: {
+                created_after?: string;
+                created_before?: string;
+                method?: string;
+                started_by?: string;
+                status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+                text?: string;
+                version?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        complete: boolean;
+                        items: {
+                            code: string;
+                            count: number;
+                            message: string;
+                            method: string;
+                            newest: {
+                                /** Format: date-time */
+                                at: string | null;
+                                run_id: string;
+                            };
+                            /** Format: date-time */
+                            oldest_at: string | null;
+                            run_ids: string[];
+                            step: string;
+                        }[];
+                        matches: number;
+                        /** Format: date-time */
+                        searched_to: string | null;
+                    };
+                };
+            };
+        };
+    };
+    countRuns: {
+        parameters: {
+            query?: {
+                buckets?: number;
+                created_after?: string;
+                created_before?: string;
+                last?: "1h" | "24h" | "7d" | "30d";
+                method?: string;
+                started_by?: string;
+                status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+                text?: string;
+                version?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bucket_ms: number;
+                        buckets: {
+                            /** Format: date-time */
+                            at: string;
+                            cancelled: number;
+                            failed: number;
+                            queued: number;
+                            queued_max_ms: number;
+                            running: number;
+                            running_p50_ms: number;
+                            running_p95_ms: number;
+                            succeeded: number;
+                            waiting: number;
+                        }[];
+                        complete: boolean;
+                        /** Format: date-time */
+                        from: string;
+                        looked_at: number;
+                        methods: {
+                            cancelled: number;
+                            failed: number;
+                            method: string;
+                            queued: number;
+                            running: number;
+                            succeeded: number;
+                            waiting: number;
+                        }[];
+                        queued_ms: {
+                            p50: number;
+                            p95: number;
+                        };
+                        running_ms: {
+                            p50: number;
+                            p95: number;
+                        };
+                        /** Format: date-time */
+                        searched_to: string | null;
+                        /** Format: date-time */
+                        to: string;
+                        totals: {
+                            cancelled: number;
+                            failed: number;
+                            queued: number;
+                            running: number;
+                            succeeded: number;
+                            waiting: number;
+                        };
                     };
                 };
             };
@@ -5571,6 +6654,66 @@ export interface operations {
                             };
                         }[];
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    downloadUsage: {
+        parameters: {
+            query?: {
+                from?: string;
+                method?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listWarnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        complete: boolean;
+                        items: {
+                            count: number;
+                            /** @enum {string} */
+                            kind: "no_worker" | "feature_missing" | "key_missing" | "deliveries_exhausted" | "questions_due";
+                            method?: string;
+                            more: boolean;
+                            needs?: string[];
+                            /** Format: date-time */
+                            since?: string | null;
+                        }[];
+                        queue: {
+                            count: number;
+                            more: boolean;
+                            /** Format: date-time */
+                            oldest_queued_at: string | null;
+                        };
                     };
                 };
             };
