@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { OrgId } from '@methods/base/ids';
 
 /** Replaces an earlier line of the same stack atomically: a concurrent reader gets one of the two. */
 export function writeReadyLine(line: { readonly data_dir: string }): string {
-  const folder = readyFolder();
-  const name = createHash('sha256').update(line.data_dir).digest('hex').slice(0, 16);
-  const file = join(folder, `${name}.json`);
+  const file = readyFileOf(line.data_dir);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(readyFolder(), { recursive: true, mode: 0o700 });
     const written = `${file}.${process.pid}`;
     writeFileSync(written, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     renameSync(written, file);
@@ -41,6 +40,28 @@ export function dataFoldersOfStacks(): string[] {
       return [];
     }
   });
+}
+
+/** What a running stack says of itself, as far as programs beside it need it. */
+export interface ReadyLine {
+  readonly data_dir: string;
+  readonly base_url: string;
+  readonly postgres_url: string;
+  readonly org_id: OrgId;
+}
+
+/** Null: the stack is not ready. */
+export function readyLineOf(dataDir: string): ReadyLine | null {
+  try {
+    return JSON.parse(readFileSync(readyFileOf(dataDir), 'utf8')) as ReadyLine;
+  } catch {
+    return null;
+  }
+}
+
+function readyFileOf(dataDir: string): string {
+  const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  return join(readyFolder(), `${name}.json`);
 }
 
 function readyFolder(): string {

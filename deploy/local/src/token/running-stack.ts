@@ -8,6 +8,7 @@ import { dataFoldersOfStacks } from '../ready-file.ts';
 import { issuerOf } from '../sign-in.ts';
 
 interface ProviderOfStack {
+  readonly dataDir: string;
   readonly issuer: string;
   readonly secret: string;
 }
@@ -36,7 +37,7 @@ function providerOf(dataDir: string): ProviderOfStack {
   const secret = keptTokenSecret(folder);
   if (found === null || secret === null)
     throw new StackError('no_stack', `The stack with the data folder ${dataDir} is still starting.`);
-  return { issuer: found.issuer, secret };
+  return { dataDir, issuer: found.issuer, secret };
 }
 
 // Requests an access token from a stack's identity provider, with the secret of its data folder.
