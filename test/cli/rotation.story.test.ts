@@ -58,11 +58,17 @@ function documentOf<T>({ code, stdout, stderr }: CliEnd): T {
   return JSON.parse(stdout) as T;
 }
 
-/** A run that a worker with its key has brought to its question. */
+/** A run of an application that answers its questions, which its worker has brought to its question before both left. */
 async function waitingRun({ service_key: key }: NewKey, idempotencyKey: string): Promise<string> {
   const worker = new StartedWorker({ ...desk, env: keyed(key) }, '--method', method);
-  const { run_id: runId } = await client(key).start({ method, inputs: INPUTS, idempotencyKey });
-  await worker.says('the run waits', (line) => line.run_id === runId && line.end === 'waiting');
+  const leaving = new AbortController();
+  const running = client(key).run({
+    ...{ method, inputs: INPUTS, idempotencyKey, signal: leaving.signal },
+    onAsk: () => undefined,
+  });
+  const { run_id: runId = '' } = await worker.says('the run waits', ({ end }) => end === 'waiting');
+  leaving.abort(new Error('the application leaves'));
+  await assert.rejects(running, { message: 'the application leaves' });
   worker.signal('SIGTERM');
   await worker.exited;
   return runId;
@@ -117,6 +123,9 @@ test('runs that wait are opened, answered and continued with the keys after thei
   await desk.folder.write('old-key.txt', `${b.service_key}\n`);
   const c = await rotated(b, ['--key-file', 'old-key.txt', '--name', 'new shop'], keyed(a.service_key));
   assert.deepEqual([c.key.name, c.content_granted, c.content_lost], ['new shop', [b.key.id, a.key.id], []]);
+  const ofA = client(a.service_key);
+  const { run_id: started } = await ofA.start({ method, inputs: INPUTS, idempotencyKey: 'order-started' });
+  const { run_id: startedAgain } = await ofA.start({ method, inputs: INPUTS, idempotencyKey: 'order-again' });
   for (const { key } of [a, b]) assert.equal((await methods(c.service_key, 'keys', 'revoke', key.id)).code, 0);
 
   // Without the key, and with one that is neither its own nor granted.
@@ -140,13 +149,13 @@ test('runs that wait are opened, answered and continued with the keys after thei
 
   // Another start with the same key and values is the same run, also from the key after it; with others it is not.
   const later = client(c.service_key);
-  assert.equal((await later.start({ method, inputs: INPUTS, idempotencyKey: names[2] })).run_id, byCli);
+  assert.equal((await later.start({ method, inputs: INPUTS, idempotencyKey: 'order-started' })).run_id, started);
   const [one, other] = await later.startMany([
-    { method, inputs: INPUTS, idempotencyKey: names[2] },
-    { method, inputs: { ...INPUTS, amount: 251 }, idempotencyKey: names[2] },
+    { method, inputs: INPUTS, idempotencyKey: 'order-again' },
+    { method, inputs: { ...INPUTS, amount: 251 }, idempotencyKey: 'order-again' },
   ]);
-  assert.deepEqual([one?.run?.run_id, other?.error?.code], [byCli, 'idempotency_conflict']);
-  const differs = later.start({ method, inputs: { ...INPUTS, amount: 251 }, idempotencyKey: names[2] });
+  assert.deepEqual([one?.run?.run_id, other?.error?.code], [startedAgain, 'idempotency_conflict']);
+  const differs = later.start({ method, inputs: { ...INPUTS, amount: 251 }, idempotencyKey: 'order-started' });
   await assert.rejects(differs, { name: 'ConflictError', code: 'idempotency_conflict' });
 
   // The question is closed: the same answer is a repeat, another one is refused.
@@ -205,7 +214,7 @@ with Methods(device=True) as client:
   assert.equal(grants.length, 2);
   const closed = await methods(stranger.service_key, 'runs', 'show', fresh);
   assert.match(closed.stderr, /does not open/);
-  await later.runs.cancel(fresh);
+  for (const runId of [fresh, started, startedAgain]) await later.runs.cancel(runId).catch(() => {});
 });
 
 test('a rotation that was interrupted continues with the same key, and makes nothing twice', async () => {

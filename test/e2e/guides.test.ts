@@ -216,7 +216,11 @@ describe('the guides', () => {
     assert.match(image, /^node:2[02-9]-/);
     assert.match(runs.join('\n'), /apt-get install .*\bbubblewrap\b/);
     // A volume of the image belongs to root unless its folder was given away before.
-    for (const place of volumes) assert.ok(runs.some((command) => command.endsWith(`chown node:node ${place}`)), place);
+    for (const place of volumes)
+      assert.ok(
+        runs.some((command) => command.endsWith(`chown node:node ${place}`)),
+        place,
+      );
     if (reasonWithoutContainer !== null) return t.skip(reasonWithoutContainer);
     const doctor = startContained(imageFolder, ['node_modules/.bin/methods', 'doctor'], settings());
     await doctor.ended;

@@ -12,8 +12,8 @@ import {
   type OrgId,
   type ProductionId,
   productionMethodId,
-  randomToken,
   type RunId,
+  randomToken,
   type VersionId,
 } from './ids.ts';
 

@@ -14,7 +14,7 @@ interface PureLibraries {
 /** As JSON, so that two runtimes can be compared. */
 export function findingsOfSource(libraries: PureLibraries, source: string): string {
   const { method, diagnostics } = libraries.compileMethod(source);
-  const form = libraries.readForm(method?.inputs ?? {});
+  const form = libraries.readForm(method?.inputSchema ?? {});
   const names = form.fields.map(({ name, kind, label }) => ({ name, kind, label }));
   const posted = libraries.readPostedAnswer(form, [['/amount', '12.5']]);
   return JSON.stringify({

@@ -50,7 +50,10 @@ export function Description({ field, hint }: { readonly field: Field; readonly h
   const fallback = field.default === undefined ? '' : JSON.stringify(field.default);
   const unless = fallback === '' || fallback.length > DEFAULT_CHARACTERS_MAX ? '' : `${fallback} unless given.`;
   return (
-    <HostileText text={[ended(field.description ?? ''), hint, unless].filter((text) => text !== '').join(' ')} max={1_000} />
+    <HostileText
+      text={[ended(field.description ?? ''), hint, unless].filter((text) => text !== '').join(' ')}
+      max={1_000}
+    />
   );
 }
 

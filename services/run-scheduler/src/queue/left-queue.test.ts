@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
-import type { Run } from '../run/run.ts';
 import { runs } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
 import { QueuedPages } from './queued-pages.fixture.ts';
 import { ReadyRuns } from './ready-runs.ts';
 
