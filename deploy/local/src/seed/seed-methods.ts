@@ -16,16 +16,14 @@ const NOUNS = [
   ...['return', 'quote', 'budget', 'candidate', 'lease', 'stock', 'meeting', 'review', 'license', 'campaign'],
 ];
 const KEYS = ['shop-prod', 'crm', 'billing', 'nightly jobs', HOSTILE_TEXTS[0] ?? ''];
-/** The steps of each made-up method; its runs have records of these. */
-export const STEPS = ['fetch', 'approval', 'apply'] as const;
 const AT_ONCE = 4;
 
 /** Names repeat from the 201st on; the ids differ. */
-export function methodName(n: number): string {
+function methodName(n: number): string {
   return `${VERBS[n % VERBS.length]}-${NOUNS[Math.floor(n / VERBS.length) % NOUNS.length]}`;
 }
 
-export function methodSource(n: number): string {
+function methodSource(n: number): string {
   const name = methodName(n);
   return `format: method/2
 name: ${name}

@@ -12,8 +12,6 @@ import {
 } from '@methods/proto/scheduler/v1/bulk_service_pb';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { BulkDriver } from '../../bulk/bulk-driver.ts';
-import { type ChangeParts, changeRun } from '../../bulk/change-run.ts';
 import { clientAddress } from '../../callers/surface.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
@@ -25,6 +23,7 @@ import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
 import { filterOf } from '../runs/run-filter.ts';
 import type { RunRouteParts } from '../runs/run-reply.ts';
+import { BulkDriver } from './bulk-driver.ts';
 import {
   type ActionName,
   Bulk,
@@ -37,6 +36,7 @@ import {
   PrepareBody,
   type StateName,
 } from './bulk-schemas.ts';
+import { type ChangeParts, changeRun } from './change-run.ts';
 
 export type BulkRouteParts = ChangeParts & Pick<RunRouteParts, 'reads' | 'logger'>;
 

@@ -64,7 +64,7 @@ export function filterOf(query: FilterQuery): FilterMessage | null {
 }
 
 /** 0: any time. @throws ServiceError invalid_request */
-export function timesOf(query: Pick<FilterQuery, 'created_after' | 'created_before'>) {
+function timesOf(query: Pick<FilterQuery, 'created_after' | 'created_before'>) {
   return {
     createdAfterMs: queryTime(query, 'created_after') ?? 0,
     // No run is older than the epoch, and 0 would mean any time.

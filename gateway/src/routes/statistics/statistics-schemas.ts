@@ -4,7 +4,7 @@ import { ClosedButMetadata, FilterFields } from '../runs/run-filter.ts';
 
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const Ms = Type.Integer({ minimum: 0 });
-export const BUCKETS_MAX = 200;
+const BUCKETS_MAX = 200;
 
 export const LAST = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 export type Last = keyof typeof LAST;

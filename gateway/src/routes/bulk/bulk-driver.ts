@@ -8,7 +8,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { asServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type Bulk, type BulkItem, BulkItemState } from '@methods/proto/scheduler/v1/bulk_service_pb';
-import type { ReadCalls } from '../clients/read-calls.ts';
+import type { ReadCalls } from '../../clients/read-calls.ts';
 
 /** What came of a run. */
 export interface ItemOutcome {

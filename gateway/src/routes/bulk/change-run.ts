@@ -4,10 +4,10 @@ import { canonicalDigest } from '@methods/base/canonical';
 import type { BulkId, OrgId, RunId } from '@methods/base/ids';
 import { type Bulk, BulkAction, type BulkItem } from '@methods/proto/scheduler/v1/bulk_service_pb';
 import type { Act } from '@methods/service/audit-log';
-import type { WaitingCaller } from '../clients/run-waiters.ts';
-import { NO_ONE } from '../plugins/request-actor.ts';
-import { startLike } from '../routes/runs/rerun-run.ts';
-import type { RunRouteParts } from '../routes/runs/run-reply.ts';
+import type { WaitingCaller } from '../../clients/run-waiters.ts';
+import { NO_ONE } from '../../plugins/request-actor.ts';
+import { startLike } from '../runs/rerun-run.ts';
+import type { RunRouteParts } from '../runs/run-reply.ts';
 import type { ItemOutcome } from './bulk-driver.ts';
 
 export type ChangeParts = Pick<
