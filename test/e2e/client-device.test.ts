@@ -163,8 +163,7 @@ describe('client library in device mode', () => {
     await assert.rejects(methods.start({ method, inputs: { order_id: 'x'.repeat(256 * 1024) } }), {
       code: 'too_large',
     });
-    const upload = methods.files.upload(Buffer.from(CANARY), { name: 'a.csv' });
-    await assert.rejects(upload, { name: 'ConfigurationError', code: 'device_mode_required' });
+    await methods.files.upload(Buffer.from(CANARY), { name: `${CANARY}.csv` });
     for (const id of [runId, again.run_id]) await methods.runs.cancel(id);
   });
 

@@ -2,7 +2,9 @@
 // nothing.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { createServiceKey, parseBearerKey } from '@methods/auth/service-key';
 import { systemClock } from '@methods/base/clock';
 import type { ProductionId } from '@methods/base/ids';
@@ -21,11 +23,13 @@ const CANARY = 'ord_canary5b21';
 describe('device mode from end to end', () => {
   let stack: Stack;
   let method: string;
+  let keeping: string;
   const workers: Worker[] = [];
 
   before(async () => {
     stack = await commonStack();
     method = stack.method('approve');
+    keeping = stack.method('keep-private');
   });
   after(() => Promise.all(workers.map((worker) => worker.stop())));
 
@@ -42,7 +46,7 @@ describe('device mode from end to end', () => {
     const dataDir = tempFolder('device-worker');
     const worker = new Worker({
       addresses: [stack.ready.grpc_url],
-      methods: [method as ProductionId],
+      methods: [method, keeping] as ProductionId[],
       concurrency: 2,
       secrets: new Map(),
       dataDir,
@@ -120,5 +124,79 @@ describe('device mode from end to end', () => {
     assert.notEqual(second.question?.id, question.id);
     await client.runs.answer(runId, { decision: 'reject' });
     await until('it ends', async () => (await client.runs.get(runId)).status !== 'waiting');
+  });
+
+  test('files go sealed to the run and from it, under names that only holders of the key see', async () => {
+    const { client, authPart, contentPart, api } = await newKey();
+    const results: { file: { path: string } }[] = [];
+    await startWorker({ authPart, contentPart, onResult: (_run, result) => results.push(result as never) });
+    const content = Buffer.from(`letter of ${CANARY}`.repeat(20_000));
+    const given = { name: `Brief ${CANARY}.txt`, mediaType: 'text/plain', idempotencyKey: `upload-${CANARY}` };
+    const letter = await client.files.upload(content, given);
+    const again = await client.files.upload(new Blob([content]), given);
+    assert.deepEqual([again.file_id, again.content_id], [letter.file_id, letter.content_id], 'a repeat is recognized');
+    assert.deepEqual([letter.bytes, letter.name, letter.media_type], [content.length, given.name, 'text/plain']);
+    const other = client.files.upload(Buffer.from('another'), given);
+    await assert.rejects(other, { name: 'ConflictError', code: 'idempotency_conflict' });
+
+    // As another process would name it.
+    const inputs = { word: CANARY, letter: JSON.parse(JSON.stringify(letter)) };
+    const answer = { go: true, note: `fine ${CANARY}` };
+    const run = await client.run({ method: keeping, inputs, onAsk: () => answer });
+    assert.equal(run.status, 'succeeded', JSON.stringify(run));
+    await until('the worker has its result', () => results.length === 1);
+    const kept = `steps/keep/files/${CANARY} ${given.name}`;
+    assert.equal(results[0]?.file.path, kept);
+
+    const { files } = client.runs;
+    assert.deepEqual(await files.list(run.run_id), [{ path: kept, bytes: content.length }]);
+    const read = async (path: string) => buffer(await files.download(run.run_id, path));
+    assert.ok((await read(kept)).equals(content));
+    assert.ok((await read(`inputs/${letter.file_id}/${given.name}`)).equals(content));
+    const archive = gunzipSync(await buffer(await files.archive(run.run_id)));
+    assert.ok(archive.includes(`letter of ${CANARY}`));
+    for (const path of [`inputs/${letter.file_id}/file`, 'inputs/file_x/a', 'steps/keep/files/none']) {
+      await assert.rejects(files.download(run.run_id, path), { name: 'NotFoundError' });
+    }
+    const stored = (path: string) => api.request('GET', `/v1/runs/${run.run_id}/files${path}`);
+    for (const path of ['', `/inputs/${letter.file_id}/file`]) assert.ok(!(await stored(path)).text.includes(CANARY));
+
+    // The files belong to the runs: they outlive their upload, and another run takes them over.
+    await client.files.delete(letter.file_id);
+    const { run_id: second } = await client.runs.rerun(run.run_id);
+    await until('it asks', async () => (await client.runs.get(second)).question);
+    await client.runs.answer(second, answer);
+    await until('the worker has its result', () => results.length === 2);
+    assert.ok((await buffer(await files.download(second, kept))).equals(content));
+    await assert.rejects(client.start({ method: keeping, inputs }), { code: 'invalid_inputs' });
+  });
+
+  test('a run without files has none, a file that was not sealed is not named, and what was changed is refused', async () => {
+    const { client, key } = await newKey();
+    const plain = new Methods({ apiKey: key, baseUrl: stack.ready.base_url, worker: false });
+    const file = await plain.files.upload(Buffer.from('plain'), { name: 'a.txt' });
+    const misnamed = client.start({ method: keeping, inputs: { word: 'x', letter: file } });
+    await assert.rejects(misnamed, { name: 'InvalidRequestError', code: 'invalid_inputs' });
+    for (const name of ['', '..', 'a/b', 'a\n']) {
+      await assert.rejects(client.files.upload(Buffer.from('x'), { name }), { code: 'invalid_request' });
+    }
+    const sealed = await client.files.upload(Buffer.from('sealed'), { name: 'a.txt' });
+    const account = plain.start({ method: keeping, inputs: { word: 'x', letter: sealed } });
+    await assert.rejects(account, { name: 'InvalidRequestError', code: 'invalid_inputs' });
+
+    const { run_id: runId } = await client.start({ method: keeping, inputs: { word: 'x', letter: sealed } });
+    assert.deepEqual(await client.runs.files.list(runId), []);
+    const damaged = { name: 'SealedValueError', code: 'sealed_value_damaged' };
+    const path = `inputs/${sealed.file_id}/a.txt`;
+    await stack.sql`update scheduler.file_chunks set chunk = set_byte(chunk, 100, get_byte(chunk, 100) # 1)
+      where file_id = ${sealed.file_id}`;
+    await assert.rejects(client.runs.files.download(runId, path).then(buffer), damaged);
+    const stranger = (await newKey()).client;
+    const missing = { name: 'SealedValueError', code: 'content_key_missing' };
+    await assert.rejects(stranger.runs.files.download(runId, path).then(buffer), missing);
+    await client.runs.cancel(runId);
+    // A client that seals everything takes no plain run for one of its own.
+    const { run_id: open } = await plain.start({ method: stack.method('greet'), inputs: { name: 'Ada' } });
+    await assert.rejects(client.runs.files.list(open), damaged);
   });
 });

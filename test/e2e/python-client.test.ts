@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LIBRARY = join(ROOT, 'libs/client-python');
 const PYRIGHT = fileURLToPath(import.meta.resolve('pyright'));
 const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
-const METHODS = ['greet', 'two-questions', 'short-question', 'digest-files'];
+const METHODS = ['greet', 'two-questions', 'short-question', 'digest-files', 'keep-private'];
 const VERSIONS = ['3.9', '3.10', '3.11', '3.12', '3.13'];
 
 async function succeeded(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {

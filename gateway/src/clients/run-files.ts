@@ -11,6 +11,12 @@ const STREAM_MS = 600_000;
 
 type SchedulerClient = Client<typeof RunSchedulerService>;
 
+export interface RunArchive {
+  /** Of a run in device mode; empty if it has saved no files. Otherwise a gzip tar. */
+  readonly isSealed: boolean;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
 export class RunFiles implements Stoppable {
   private readonly clients: readonly SchedulerClient[];
   private turn = 0;
@@ -25,12 +31,14 @@ export class RunFiles implements Stoppable {
   }
 
   /**
-   * Returns the archive of a run's files, a gzip tar; null: it has saved none. Resolves once the first part is read, so
-   * that a refusal arrives before anything is sent. @throws ServiceError
+   * Returns the archive of a run's files; null: it has saved none. Resolves once the first part is read, so that a refusal
+   * arrives before anything is sent. @throws ServiceError
    */
-  async read(run: { orgId: OrgId; runId: RunId }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
+  async read(run: { orgId: OrgId; runId: RunId }, signal: AbortSignal): Promise<RunArchive | null> {
     const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);
-    return parts === null ? null : rest(parts.first.chunk, parts.more);
+    if (parts === null) return null;
+    const { chunk, contentId } = parts.first;
+    return { isSealed: contentId !== '', content: rest(chunk, parts.more) };
   }
 
   /** Returns a file that the inputs of a run name. @throws ServiceError `not_found` if they name no such file */

@@ -53,11 +53,18 @@ export class RunBook {
     return { run: this.known(known, lookup), replayed: true };
   }
 
-  async *files({ orgId, runId }: { orgId: OrgId; runId: RunId }): AsyncGenerator<{ chunk: Uint8Array }> {
-    this.get(orgId, runId);
+  async *files({
+    orgId,
+    runId,
+  }: {
+    orgId: OrgId;
+    runId: RunId;
+  }): AsyncGenerator<{ chunk?: Uint8Array; contentId?: string }> {
+    const { contentId } = this.get(orgId, runId);
     this.readsBegun++;
     this.archivesRead++;
     try {
+      if (contentId !== '') yield { contentId };
       for (const chunk of this.archives.get(runId) ?? []) yield { chunk };
     } finally {
       this.archivesRead--;

@@ -14,7 +14,7 @@ import pytest
 from conftest import method
 
 from methods import AskedQuestion, AsyncAskedQuestion, AsyncMethods, Conflict, InvalidRequest, Methods, NotFound
-from methods import AuthenticationError, RunTimeout, Start
+from methods import AuthenticationError, RunTimeout, SealedValueError, Start
 
 
 def test_run_returns_the_result_and_the_same_key_the_same_run(client: Methods) -> None:
@@ -183,3 +183,60 @@ def test_a_followed_run_has_its_questions_answered(client: Methods) -> None:
     with ThreadPoolExecutor(6) as threads:
         answered = [threads.submit(client.run, method("two-questions"), on_ask=lambda _: {"go": True}) for _ in range(6)]
         assert all(each.result().result == {"first": True, "second": True} for each in answered)
+
+
+def test_files_of_a_run_in_device_mode_are_sealed_and_opened_here(address: str, key: str) -> None:
+    pytest.importorskip("cryptography")
+    content = "letter of ada\n".encode() * 20_000
+    with Methods(key, base_url=address, device=True, worker=False) as client:
+        upload_key = str(uuid.uuid4())
+        letter = client.files.upload(content, name="Brief ü.txt", media_type="text/plain", idempotency_key=upload_key)
+        again = client.files.upload(io.BytesIO(content), name="Brief ü.txt", idempotency_key=upload_key)
+        assert (again.file_id, again.content_id) == (letter.file_id, letter.content_id)
+        assert (letter.name, letter.bytes, letter.media_type) == ("Brief ü.txt", len(content), "text/plain")
+        assert client.files.get(letter.file_id).name == "file"
+        with pytest.raises(Conflict):
+            client.files.upload(b"another", name="a", idempotency_key=upload_key)
+
+        def on_ask(question: AskedQuestion) -> "dict[str, object]":
+            return {"go": True, "note": "fine"}
+
+        # As another process would name it.
+        run = client.run(method("keep-private"), {"word": "ada", "letter": letter.as_input()}, on_ask=on_ask)
+        assert (run.status, run.result, run.result_at) == ("succeeded", None, "worker"), run.raw
+        kept = "steps/keep/files/ada Brief ü.txt"
+        files = client.runs.files
+        assert [(each.path, each.bytes) for each in files.list(run.run_id)] == [(kept, len(content))]
+        for path in (kept, f"inputs/{letter.file_id}/Brief ü.txt"):
+            assert files.download(run.run_id, path) == content
+            assert b"".join(files.stream(run.run_id, path)) == content
+        assert b"".join(files.stream(run.run_id)) == files.archive(run.run_id)
+        for path in ("steps/keep/files/none", "inputs/file_x/a", f"inputs/{letter.file_id}/file"):
+            with pytest.raises(NotFound):
+                files.download(run.run_id, path)
+
+        client.files.delete(letter.file_id)
+        rerun = client.runs.rerun(run.run_id)
+        assert files.download(rerun.run_id, f"inputs/{letter.file_id}/Brief ü.txt") == content
+        client.runs.cancel(rerun.run_id)
+
+    with Methods(key, base_url=address, worker=False) as plain:
+        in_clear = plain.run(method("greet"), {"name": "Ada"})
+    with Methods(key, base_url=address, device=True, worker=False) as client:
+        with pytest.raises(SealedValueError):
+            client.runs.files.list(in_clear.run_id)
+
+
+def test_a_sealed_file_is_sent_by_the_async_client_too(address: str, key: str) -> None:
+    pytest.importorskip("cryptography")
+
+    async def sent() -> None:
+        async with AsyncMethods(key, base_url=address, device=True, worker=False) as client:
+            letter = await client.files.upload(io.BytesIO(b"letter"), name="a.txt")
+            run = await client.start(method("keep-private"), {"word": "ada", "letter": letter})
+            path = f"inputs/{letter.file_id}/a.txt"
+            assert await client.runs.files.download(run.run_id, path) == b"letter"
+            assert [chunk async for chunk in client.runs.files.stream(run.run_id, path)] == [b"letter"]
+            await client.runs.cancel(run.run_id)
+
+    asyncio.run(sent())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 import pytest
 
 from methods import CredentialError, InvalidRequest, SealedValueError
 from methods._canonical import canonical
 from methods._form import misfits
-from methods._models import Whoami, question_of
+from methods._models import File, Whoami, question_of
 from methods._sealed import ContentKey, sealed_json, unpadded
+from methods._sealed_stream import SealedUpload, StreamOpener
 
 pytest.importorskip("cryptography")
 VECTORS = Path(__file__).parents[3] / "libs" / "content" / "vectors" / "device-1.json"
@@ -50,6 +53,75 @@ def test_seals_and_opens_as_published(vectors: Dict[str, Any]) -> None:
         with pytest.raises(SealedValueError) as refused:
             key.unwrap(grant["from_key_id"], unpadded(grant["wrapped"]))
         assert refused.value.code == grant["code"], grant["why"]
+
+
+def test_streams_open_as_published_and_files_are_sealed_as_published(vectors: Dict[str, Any]) -> None:
+    key = ContentKey(vectors["content_part"], vectors["org_id"])
+    for each in vectors["files"]:
+        plain = bytes(n % 251 for n in range(each["plain_bytes"]))
+        upload = SealedUpload(key.of_file(each["idempotency_key"]), io.BytesIO(plain))
+        sealed = b"".join(iter(upload.read, b""))
+        assert (upload.content_id, sealed[:16].hex()) == (each["content_id"], each["salt"]), each["name"]
+        assert hashlib.sha256(sealed).hexdigest() == each["sealed_sha256"], each["name"]
+        assert (upload.plain_bytes, upload.sha256) == (len(plain), hashlib.sha256(plain).hexdigest())
+        upload.seek(0)
+        assert b"".join(iter(upload.read, b"")) == sealed, "the next try sends the same"
+        assert opened("file", each["content_id"], key, [sealed]) == plain
+        assert opened("file", each["content_id"], key, [sealed[at : at + 997] for at in range(0, len(sealed), 997)]) == plain
+    for each in vectors["streams"]:
+        if "sealed" in each:
+            plain = bytes(n % 251 for n in range(each["plain_bytes"]))
+            assert opened(each["kind"], vectors["content_id"], key, [unpadded(each["sealed"])]) == plain
+
+
+def opened(kind: str, content_id: str, key: ContentKey, parts: List[bytes]) -> bytes:
+    opener = StreamOpener(kind, content_id, lambda _: key)
+    plain = b"".join(chunk for part in parts for chunk in opener.feed(part))
+    opener.end()
+    return plain
+
+
+def test_a_stream_that_is_cut_reordered_doubled_or_of_another_place_is_refused() -> None:
+    key = ContentKey(PART, "org_1")
+    upload = SealedUpload(key.of_file("upload-1"), io.BytesIO(bytes(2 * 65_536 + 7)))
+    first, b, c = iter(upload.read, b"")
+    salt, a, content_id = first[:16], first[16:], upload.content_id
+    assert len(opened("file", content_id, key, [salt, a, b, c])) == 2 * 65_536 + 7
+    other = SealedUpload(key.of_file("upload-2"), io.BytesIO(bytes(2 * 65_536 + 7)))
+    theirs = list(iter(other.read, b""))
+    huge = b"\xff\xff\xff\xff"
+    wrong = [[], [salt], [salt, a, b], [salt, b, a, c], [salt, a, a, b, c], [salt, a, c], [salt, a, b, c, c]]
+    wrong += [[salt, a, b, c, b"\0"], [salt + a + b + c[:-1]], [salt, a, b, theirs[2]], [theirs[0][:16], a, b, c]]
+    wrong += [[salt, huge], [salt, bytes(4)], [salt, a[:4] + b[4:], b, c]]
+    for parts in wrong:
+        with pytest.raises(SealedValueError) as refused:
+            opened("file", content_id, key, parts)
+        assert refused.value.code == "sealed_value_damaged"
+    for kind, place in (("folder", content_id), ("file", "0" * 32)):
+        with pytest.raises(SealedValueError):
+            opened(kind, place, key, [salt, a, b, c])
+    with pytest.raises(SealedValueError) as stranger:
+        opened("file", content_id, ContentKey("c" * 43, "org_1"), [salt, a, b, c])
+    assert stranger.value.code == "content_key_missing"
+
+
+def test_inputs_name_their_sealed_files_and_refuse_plain_ones_and_bad_names() -> None:
+    from methods._sealed_content import SealedContent, check_file_name
+
+    content = SealedContent(PART, Whoami("org_1", "key_1", True, []))
+    sent = File("file_" + "0" * 26, "a.csv", 3, "ab", "text/csv", None, {}, content_id="a" * 32)
+    sealed = content.seal_inputs({"deep": [{"file": sent}, sent], "other": {"file_id": 7}})
+    assert sealed["files"] == [sent.file_id]
+    inputs = content.open_inputs(sealed["content_id"], sealed["inputs"])
+    assert inputs["deep"][1] == sent.as_input() and inputs["deep"][1]["name"] == "a.csv"
+    with pytest.raises(InvalidRequest) as plain:
+        content.seal_inputs({"deep": [{"a/b": File(sent.file_id, "a", 1, "ab", "text/csv", None, {})}]})
+    assert (plain.value.code, plain.value.details[0]["path"]) == ("invalid_inputs", "/deep/0/a~1b")
+    for name in ("", ".", "..", "a/b", "a\\b", "C:", "a\n", "a ", "a.", "x" * 256, "\ufffd"):
+        with pytest.raises(InvalidRequest) as refused:
+            check_file_name(name)
+        assert refused.value.details[0]["code"] == "file_name"
+    check_file_name("Größe 100% #1.txt")
 
 
 def test_every_changed_byte_and_every_other_place_is_refused() -> None:

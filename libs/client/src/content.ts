@@ -3,7 +3,8 @@ import { unlessLeft } from './deadline.ts';
 import { ConfigurationError, ConflictError, SealedValueError } from './errors.ts';
 import type { Requests } from './requests.ts';
 import { type OpenedQuestion, type Question, type Run, runPath } from './run.ts';
-import type { SealedContent, SealedInputs } from './sealed-content.ts';
+import type { SealedContent, SealedInputFile, SealedInputs } from './sealed-content.ts';
+import type { SealedUpload } from './sealed-files.ts';
 import type { StartBody } from './starts.ts';
 import { type Whoami, WhoamiReader } from './whoami.ts';
 
@@ -17,6 +18,8 @@ interface SealedStart extends SealedInputs {
   readonly metadata: Readonly<Record<string, string>>;
   readonly webhook_url?: string;
 }
+
+type OpenArchive = (archive: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array>;
 
 export class Content {
   private readonly whoami: WhoamiReader;
@@ -69,11 +72,30 @@ export class Content {
     return { ...body, run_data: 'device', ...(await this.sealing()).sealInputs(body.inputs) };
   }
 
-  /** @throws ConfigurationError before the bytes of a file are sent where plain content may not be */
-  async refuseFiles(signal: AbortSignal | undefined): Promise<void> {
-    if (!(await unlessLeft(this.isSealed(), signal))) return;
-    const message = 'Files cannot be sent where content is kept on devices. Give a step the place of the file instead.';
-    throw new ConfigurationError('device_mode_required', message);
+  /** How the bytes of a file leave the process; null: as they are. @throws ConfigurationError `device_key_required` */
+  async ofFile(idempotencyKey: string, signal: AbortSignal | undefined): Promise<SealedUpload | null> {
+    if (!(await unlessLeft(this.isSealed(), signal))) return null;
+    return (await this.sealing()).sealUpload(idempotencyKey);
+  }
+
+  /** Opens the archive of a run's files; null: the run is not in device mode. */
+  async archiveOf({ content_id: contentId }: Run): Promise<OpenArchive | null> {
+    if (contentId !== undefined) {
+      const sealing = await this.sealing();
+      return (archive) => sealing.openArchive(contentId, archive);
+    }
+    if (this.runData === 'device') throw notSealedHere();
+    return null;
+  }
+
+  /** The file that the inputs of a run in device mode name by its path, and how it is opened; undefined: none. */
+  async inputFileOf(
+    runId: string,
+    path: string,
+    signal: AbortSignal | undefined,
+  ): Promise<SealedInputFile | undefined> {
+    const sealing = await this.sealing();
+    return sealing.inputFile(await this.startOf(runId, signal), path);
   }
 
   /**
@@ -125,8 +147,10 @@ export class Content {
     const start = await this.startOf(runId, signal);
     const sealing = await this.sealing();
     const { method, version_id: version, answer_by, metadata, webhook_url } = start;
-    const sealed = sealing.sealInputs(sealing.openInputs(start));
-    return { method, version, answer_by, metadata, webhook_url, run_data: 'device', ...sealed };
+    // The run keeps the files of the first one, which another key may have sent.
+    const { files, ...sealed } = sealing.sealInputs(sealing.openInputs(start));
+    const filesOf = files === undefined ? {} : { files_of: runId };
+    return { method, version, answer_by, metadata, webhook_url, run_data: 'device', ...sealed, ...filesOf };
   }
 
   private startOf(runId: string, signal: AbortSignal | undefined): Promise<SealedStart> {

@@ -22,8 +22,8 @@ interface Request extends RequestOptions {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. A stream cannot be sent twice, so its request is not repeated. */
-  readonly content?: Bytes;
+  /** Sent as it is. A stream cannot be sent twice, so its request is not repeated; a function makes one for each try. */
+  readonly content?: Bytes | (() => Bytes);
   readonly headers?: Readonly<Record<string, string>>;
   /** The server may take this long before it replies. */
   readonly waitMs?: number;
@@ -108,7 +108,8 @@ export class Requests {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...request.headers,
     };
-    const content = body === undefined ? request.content : JSON.stringify(body);
+    const given = typeof request.content === 'function' ? request.content() : request.content;
+    const content = body === undefined ? given : JSON.stringify(body);
     const beganMs = performance.now();
     const took = () => `${Math.round(performance.now() - beganMs)} ms`;
     let exchange: Exchange;

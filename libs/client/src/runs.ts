@@ -38,7 +38,7 @@ export class Runs {
     private readonly content: Content,
     private readonly answers: Answers,
   ) {
-    this.files = new RunFiles(requests);
+    this.files = new RunFiles(requests, content);
   }
 
   async get(runId: string, options: RequestOptions = {}): Promise<Run> {

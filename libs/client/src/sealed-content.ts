@@ -6,10 +6,12 @@ import type { ContentKey, Place, Sealed } from '@methods/content/device/content-
 import { KeyRing } from '@methods/content/device/key-ring';
 import { openedQuestion, openedRun, sealedAnswer } from '@methods/content/device/sealed-run';
 import { SealedValueError as Fault } from '@methods/content/device/sealed-value-error';
+import { filesNamedIn } from '@methods/content/sealed-file-reference';
 import { compileCheck } from '@methods/method/check-value';
 import type { JsonSchema, JsonValue } from '@methods/method/json';
 import { InvalidRequestError, SealedValueError } from './errors.ts';
 import type { OpenedQuestion, Question, Run } from './run.ts';
+import { openedFolder, openedInputFile, SealedUpload } from './sealed-files.ts';
 import type { Whoami } from './whoami.ts';
 
 const INPUTS_BYTES_MAX = 256 * 1024;
@@ -19,6 +21,13 @@ const INPUTS: Place = { kind: 'inputs', step: '' };
 export interface SealedInputs {
   readonly content_id: string;
   readonly inputs: Sealed;
+  /** The files that they name; absent: none. */
+  readonly files?: readonly string[];
+}
+
+export interface SealedInputFile {
+  readonly fileId: string;
+  opened(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
 export class SealedContent {
@@ -33,7 +42,7 @@ export class SealedContent {
     return this.keys.granted.length;
   }
 
-  /** Seals them for a run of their own. @throws InvalidRequestError `too_large` */
+  /** Seals them for a run of their own. @throws InvalidRequestError `too_large`, `invalid_inputs` for a plain file */
   sealInputs(inputs: unknown): SealedInputs {
     return sealedInputs(this.keys.own, inputs);
   }
@@ -41,6 +50,24 @@ export class SealedContent {
   /** As the holder of a granted key sealed them: the server compares them with those of an earlier start. */
   sealInputsAsGranted(inputs: unknown, grant: number): SealedInputs {
     return sealedInputs(this.keys.granted[grant] ?? this.keys.own, inputs);
+  }
+
+  sealUpload(idempotencyKey: string): SealedUpload {
+    return new SealedUpload(this.keys.own.ofFile(idempotencyKey));
+  }
+
+  /** The archive of a run's files. @throws SealedValueError */
+  openArchive(contentId: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    return openedFolder([this.keys.own, ...this.keys.granted], contentId, archive);
+  }
+
+  /** The file that the inputs of a run name, by the path of its file value. @throws SealedValueError */
+  inputFile(start: SealedInputs, path: string): SealedInputFile | undefined {
+    const key = opened(() => this.keys.keyOf(start.inputs));
+    const file = filesNamedIn(this.openInputs(start)).sealed.find(
+      ({ file_id: fileId, name }) => `inputs/${fileId}/${name}` === path,
+    );
+    return file && { fileId: file.file_id, opened: (parts) => openedInputFile(key, file, parts) };
   }
 
   /** @throws SealedValueError */
@@ -81,8 +108,12 @@ export class SealedContent {
 
 function sealedInputs(key: ContentKey, inputs: unknown): SealedInputs {
   const plain = asSent(inputs ?? {}, 'inputs', INPUTS_BYTES_MAX);
+  const named = filesNamedIn(plain);
+  if (named.plain.length > 0) throw plainFiles(named.plain);
+  const files = [...new Set(named.sealed.map(({ file_id: fileId }) => fileId))];
   const contentId = randomBytes(16).toString('hex');
-  return { content_id: contentId, inputs: key.ofRun(contentId).sealJson(INPUTS, plain, 0, key.digestOfInputs(plain)) };
+  const sealed = key.ofRun(contentId).sealJson(INPUTS, plain, 0, key.digestOfInputs(plain));
+  return { content_id: contentId, inputs: sealed, ...(files.length > 0 && { files }) };
 }
 
 /** As JSON has it: without `undefined`, and what has a `toJSON` by it. */
@@ -93,6 +124,12 @@ function asSent(value: unknown, name: 'inputs' | 'answer', bytesMax: number): Js
   const message = `The ${name} have ${bytes} bytes of JSON; at most ${bytesMax} are allowed.`;
   const details = [{ path: `/${name}`, code: `${name}_bytes`, message }];
   throw new InvalidRequestError('too_large', message, { details });
+}
+
+function plainFiles(paths: readonly string[]): InvalidRequestError {
+  const message = 'A file of the inputs was not sealed. Upload it with a client that seals it.';
+  const details = paths.map((path) => ({ path, code: 'plain_file', message: 'was not sealed' }));
+  return new InvalidRequestError('invalid_inputs', message, { details });
 }
 
 function opened<T>(open: () => T): T {

@@ -1,6 +1,7 @@
 // Envelopes with a correct shape and random content, for tests of code that has no content key.
 import { randomBytes } from 'node:crypto';
 import { SEALED_KIND, type SealedKind } from './sealed-shape.ts';
+import { CHUNK_BYTES, framed, SALT_BYTES, type StreamKind, seqOf } from './sealed-stream-shape.ts';
 
 interface Envelope {
   readonly kind: SealedKind;
@@ -21,4 +22,16 @@ export function envelope({ kind, fingerprint, digest, plainBytes = 40 }: Envelop
 
 export function sealed(of: Envelope): { readonly $sealed: string } {
   return { $sealed: envelope(of).toString('base64url') };
+}
+
+/** A stream of this shape, whose chunks no one can open. */
+export function sealedStream({ kind, fingerprint, plainBytes = 40 }: Envelope & { kind: StreamKind }): Buffer {
+  const key = fingerprint ?? randomBytes(16).toString('hex');
+  const parts: Buffer[] = [randomBytes(SALT_BYTES)];
+  for (let at = 0, index = 0; at === 0 || at < plainBytes; at += CHUNK_BYTES, index++) {
+    const chunk = envelope({ kind, fingerprint: key, plainBytes: Math.min(CHUNK_BYTES, plainBytes - at) });
+    chunk.writeUInt32BE(seqOf(index, at + CHUNK_BYTES >= plainBytes), 18);
+    parts.push(framed(chunk));
+  }
+  return Buffer.concat(parts);
 }

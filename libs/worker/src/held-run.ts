@@ -13,7 +13,7 @@ import type { JsonObject } from '@methods/method/json';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { RunContent } from './content/run-content.ts';
 import { answerOf, endingOf, finishedSteps } from './grant-history.ts';
-import { fetchOf, inputsOf } from './input-files.ts';
+import { InputFiles } from './input-files.ts';
 import { RunAbort } from './run-abort.ts';
 import { type RunFolderTransfer, SavedFolder } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
@@ -161,14 +161,16 @@ export class HeldRun {
   private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
     // The run was lost before: starts are reported at once, so that a step that crashes its worker is known by name.
-    const fetch = fetchOf(grant, parts.folders.client, (work) => this.patiently(({ signal }) => work(signal)));
+    const files = new InputFiles(this.content, parts.folders.client, (work) =>
+      this.patiently(({ signal }) => work(signal)),
+    );
     const startsToldAfterMs = grant.attempt > 1 ? 0 : parts.startsToldAfterMs;
     return executeRun({
       runId: grant.runId,
       versionId: grant.versionId,
       startedAtMs: grant.startedAtMs,
       method: version.method,
-      inputs: inputsOf(grant, version.method, saved.folder.takeInputs(fetch), this.content.isSealed),
+      inputs: files.inputsOf(version.method, saved.folder.takeInputs(files.fetch)),
       ...(this.content.isSealed && { onDevice: true }),
       finished: finishedSteps(grant),
       ...answerOf(grant),

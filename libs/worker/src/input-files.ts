@@ -1,4 +1,6 @@
-// Fetches from the run-scheduler the files that the inputs of a granted run reference.
+// The files that the inputs of a granted run reference: fetched from the run-scheduler, and in device mode opened here.
+import { SealedValueError } from '@methods/content/device/sealed-value-error';
+import { isSealedReference } from '@methods/content/sealed-file-reference';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FetchFile, InputFolder } from '@methods/executor/files/input-folder';
 import { StepFailure } from '@methods/executor/step-failure';
@@ -6,54 +8,72 @@ import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import { replaceFiles } from '@methods/method/typed-fields';
-import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import type { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
+import type { RunContent } from './content/run-content.ts';
 
 /** Enough for the largest file over a slow line. A lost server is noticed long before. */
 const TRANSFER_MS = 3_600_000;
 
 type Patiently = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-/**
- * Fetches with the token of the attempt: the server gives a file only to the worker that holds a run which references
- * it.
- */
-export function fetchOf(
-  { runId, token }: Pick<Grant, 'runId' | 'token'>,
-  client: () => Client<typeof WorkerService>,
-  patiently: Patiently,
-): FetchFile {
-  return (fileId, take) =>
-    patiently(async (signal) => {
+/** Of one run. */
+export class InputFiles {
+  /** Of sealed files, by their ids. */
+  private readonly contentIds = new Map<string, string>();
+
+  constructor(
+    private readonly content: Pick<RunContent, 'grant' | 'isSealed' | 'openedFile'>,
+    private readonly client: () => Client<typeof WorkerService>,
+    private readonly patiently: Patiently,
+  ) {}
+
+  /**
+   * Fetches with the token of the attempt: the server gives a file only to the worker that holds a run which references
+   * it.
+   */
+  readonly fetch: FetchFile = (fileId, take) => {
+    const { runId, token } = this.content.grant;
+    return this.patiently(async (signal) => {
       try {
-        await take(partsOf(client().getInputFile({ runId, token, fileId }, { signal, timeoutMs: TRANSFER_MS })));
+        const request = { runId, token, fileId };
+        const parts = partsOf(this.client().getInputFile(request, { signal, timeoutMs: TRANSFER_MS }));
+        await take(this.content.openedFile(this.contentIds.get(fileId) ?? '', parts));
       } catch (error) {
+        if (error instanceof SealedValueError) throw new StepFailure('input', 'A file of the inputs arrived damaged');
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
         throw new StepFailure('input', 'A file of the inputs no longer exists');
       }
     });
+  };
+
+  /** The inputs as the run sees them. A value that is not a valid reference is kept, and fails the run. */
+  inputsOf({ inputSchema }: Pick<CompiledMethod, 'inputSchema'>, folder: InputFolder): JsonObject {
+    const inputs = JSON.parse(this.content.grant.inputsJson) as JsonValue;
+    const given = this.content.isSealed ? this.checked(inputSchema, inputs) : inputs;
+    return replaceFiles(inputSchema, given, (file) => folder.referenceTo(file) ?? file) as JsonObject;
+  }
+
+  /** The server cannot check sealed inputs, nor fill in their defaults. A file is checked as other inputs have it. */
+  private checked(schema: JsonSchema, inputs: JsonValue): JsonObject {
+    const files = new Map<string, JsonObject>();
+    const named = replaceFiles(schema, inputs, (file) => {
+      if (!isSealedReference(file)) return file;
+      const place = `file_${String(files.size).padStart(26, '0')}`;
+      files.set(place, file);
+      this.contentIds.set(file.file_id, file.content_id);
+      return { file_id: place };
+    });
+    const check = compileCheck(schema)(named);
+    if (!check.ok) {
+      const [first] = 'findings' in check ? check.findings : [];
+      const found = first === undefined ? '' : `: ${first.path} ${first.message}`;
+      throw new StepFailure('input', `The inputs do not fit the method${found}`);
+    }
+    return replaceFiles(schema, check.value, (file) => files.get(String(file.file_id)) ?? file) as JsonObject;
+  }
 }
 
 async function* partsOf(messages: AsyncIterable<{ readonly chunk: Uint8Array }>): AsyncGenerator<Uint8Array> {
   for await (const { chunk } of messages) yield chunk;
-}
-
-/** The server cannot check sealed inputs, nor fill in their defaults. */
-function checked(schema: JsonSchema, inputs: JsonValue): JsonObject {
-  const check = compileCheck(schema)(inputs);
-  if (check.ok) return check.value as JsonObject;
-  const [first] = 'findings' in check ? check.findings : [];
-  const found = first === undefined ? '' : `: ${first.path} ${first.message}`;
-  throw new StepFailure('input', `The inputs do not fit the method${found}`);
-}
-
-/** The inputs as the run sees them. A value that is not a valid reference is kept, and fails the run. */
-export function inputsOf(
-  { inputsJson }: Pick<Grant, 'inputsJson'>,
-  { inputSchema }: Pick<CompiledMethod, 'inputSchema'>,
-  files: InputFolder,
-  isSealed: boolean,
-): JsonObject {
-  const inputs = isSealed ? checked(inputSchema, JSON.parse(inputsJson)) : (JSON.parse(inputsJson) as JsonObject);
-  return replaceFiles(inputSchema, inputs, (file) => files.referenceTo(file) ?? file) as JsonObject;
 }

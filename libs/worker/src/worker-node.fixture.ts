@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import {
   type FileId,
   type FolderId,
+  type KeyId,
   newId,
   newRunId,
+  type OrgId,
   type ProductionId,
   type RunId,
   randomToken,
@@ -35,6 +37,8 @@ export interface WorkerNodeOptions {
   readonly heartbeatMs?: number;
   readonly leaseMs?: number;
   readonly tls?: ServerTls;
+  /** The service key that it takes its workers to have. */
+  readonly key?: { readonly orgId: OrgId; readonly keyId: KeyId };
 }
 
 const CHUNK_BYTES_MAX = 64 << 10;
@@ -204,10 +208,10 @@ export class WorkerNode {
 
   welcomeNow(): void {
     this.welcomes = true;
-    const { heartbeatMs = 15_000, leaseMs = 60_000 } = this.options;
+    const { heartbeatMs = 15_000, leaseMs = 60_000, key } = this.options;
     this.stream.welcomed = true;
     this.stream.send({
-      item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId: 'node', features: this.features } },
+      item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId: 'node', features: this.features, ...key } },
     });
   }
 

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { SEALED_MEDIA_TYPE, sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import { Type } from 'typebox';
 import { badHeader, NO_MEDIA_TYPE, tooLarge } from '../../plugins/error-reply.ts';
@@ -11,7 +12,11 @@ import { badHeader, NO_MEDIA_TYPE, tooLarge } from '../../plugins/error-reply.ts
 export const FileParams = Type.Object({ id: Type.String({ description: 'A file id, file_…' }) });
 
 export const FileHeaders = Type.Object({
-  'content-type': Type.Optional(Type.String({ description: 'The media type; application/octet-stream unless given.' })),
+  'content-type': Type.Optional(
+    Type.String({
+      description: `The media type; application/octet-stream unless given. ${SEALED_MEDIA_TYPE}: sealed, for runs in device mode.`,
+    }),
+  ),
   'x-file-name': Type.Optional(
     Type.String({ description: 'The name without folders, percent-encoded as UTF-8; "file" unless given.' }),
   ),
@@ -41,6 +46,8 @@ const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/;
 interface FileDescription {
   readonly name: string;
   readonly mediaType: string;
+  /** For the inputs of runs in device mode. */
+  readonly isSealed: boolean;
   /** As announced, or the maximum of a file. */
   readonly bytesMax: number;
   readonly idempotencyHash: Uint8Array;
@@ -49,10 +56,16 @@ interface FileDescription {
 /** @throws ServiceError */
 export function fileDescription(headers: IncomingHttpHeaders): FileDescription {
   refuseEncoded(headers);
+  const mediaType = mediaTypeOf(headers['content-type']);
+  const isSealed = mediaType === SEALED_MEDIA_TYPE;
+  if (isSealed && headers['x-file-name'] !== undefined) {
+    throw badHeader('file_name', 'A sealed file has its name in the inputs, sealed too.');
+  }
   return {
     name: nameOf(headers['x-file-name']),
-    mediaType: mediaTypeOf(headers['content-type']),
-    bytesMax: bytesOf(headers),
+    mediaType,
+    isSealed,
+    bytesMax: bytesOf(headers, isSealed ? sealedStreamBytes(fileBytesMax) : fileBytesMax),
     idempotencyHash: hashOf(headers['idempotency-key']),
   };
 }
@@ -83,10 +96,10 @@ function mediaTypeOf(header: string | undefined): string {
   return type;
 }
 
-function bytesOf(headers: IncomingHttpHeaders): number {
-  if (headers['transfer-encoding'] !== undefined) return fileBytesMax;
+function bytesOf(headers: IncomingHttpHeaders, bytesMax: number): number {
+  if (headers['transfer-encoding'] !== undefined) return bytesMax;
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes > fileBytesMax) throw tooLarge('', 'file_bytes', `A file has at most ${mebibytes(fileBytesMax)}.`);
+  if (bytes > bytesMax) throw tooLarge('', 'file_bytes', `A file has at most ${mebibytes(fileBytesMax)}.`);
   return bytes;
 }
 

@@ -4,6 +4,8 @@ import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { type FileId, isId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
+import { SealedValueError } from '@methods/content/device/sealed-value-error';
+import { sealedParts } from '@methods/content/sealed-stream-shape';
 import { overShare, ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FileOwner } from '../../clients/input-files.ts';
@@ -52,8 +54,8 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
     const owner = ownerOf(caller);
     // The rest of a refused body is not read.
     reply.header('connection', 'close');
-    if ((await settings.of(owner.orgId)).contentOnDevices) throw new ServiceError('device_mode_required');
-    const description = fileDescription(request.headers);
+    const { isSealed, ...description } = fileDescription(request.headers);
+    if (!isSealed && (await settings.of(owner.orgId)).contentOnDevices) throw new ServiceError('device_mode_required');
     const place = places.take(owner.orgId, owner.owner);
     if (!place.ok) throw overShare('uploads of files', place);
     const left = new AbortController();
@@ -63,8 +65,9 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
       giveUp.cancel();
       left.abort();
     });
-    const body = (request.body ?? []) as AsyncIterable<Uint8Array>;
-    const { file, replayed } = await files.put({ ...owner, ...description }, whole(body), left.signal).catch(asRefusal);
+    const body = whole((request.body ?? []) as AsyncIterable<Uint8Array>);
+    const content = isSealed ? sealedParts('file', body) : body;
+    const { file, replayed } = await files.put({ ...owner, ...description }, content, left.signal).catch(asRefusal);
     reply.removeHeader('connection');
     reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
     if (replayed) reply.header('idempotent-replayed', 'true');
@@ -115,8 +118,15 @@ async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arra
 
 function asRefusal(error: unknown): never {
   if (error instanceof ServiceError && error.code !== 'internal') throw error;
+  if (error instanceof SealedValueError) throw notSealed();
   if (!(error instanceof BrokenOff)) throw error;
   throw new ServiceError('invalid_request', 'The connection broke off before the body was whole.', { cause: error });
+}
+
+function notSealed(): ServiceError {
+  const message = 'The body is not a sealed file.';
+  const findings = [{ path: '', code: 'sealed_value_damaged', message }];
+  return new ServiceError('invalid_request', message, { findings });
 }
 
 export function ownerOf(caller: Caller): FileOwner {

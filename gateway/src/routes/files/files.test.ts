@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
+import { sealed, sealedStream } from '@methods/content/sealed.fixture';
+import { sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { until } from '@methods/test/harness/until';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
@@ -223,3 +225,85 @@ function refusing(gateway: GatewayFixture, headers: Record<string, string>): Pro
     sending.on('error', reject);
   });
 }
+
+const SEALED = 'application/vnd.methods.sealed';
+const sealedFile = () => sealedStream({ kind: 'file', plainBytes: 70_000 });
+
+test('a sealed file is stored as it is, without its name, also where content is on devices', async () => {
+  await using gateway = await gatewayFixture();
+  gateway.registry.accounts.settings.contentOnDevices = true;
+  const content = sealedFile();
+  const { status, body } = await send(gateway, content, { 'content-type': SEALED });
+  assert.deepEqual([status, body.name, body.bytes, body.media_type], [201, 'file', content.length, SEALED]);
+  assert.ok(gateway.book.sent.files.get(body.file_id)?.content.equals(content));
+  const plain = await send(gateway, 'plain', { 'content-type': 'text/plain' });
+  assert.deepEqual([plain.status, plain.body.error], [422, 'device_mode_required']);
+});
+
+test('what claims to be sealed and is not, or has a name, is refused and not kept', async () => {
+  await using gateway = await gatewayFixture();
+  const content = sealedFile();
+  const changed = Buffer.from(content);
+  changed[20] = 9;
+  const folder = sealedStream({ kind: 'folder' });
+  for (const body of ['plain', '', changed, content.subarray(0, -1), Buffer.concat([content, content]), folder]) {
+    const refused = await send(gateway, body, { 'content-type': SEALED });
+    assert.deepEqual([refused.status, refused.body.details?.[0].code], [400, 'sealed_value_damaged']);
+  }
+  const named = await send(gateway, content, { 'content-type': SEALED, 'x-file-name': 'january.csv' });
+  assert.deepEqual([named.status, named.body.details[0].code], [400, 'file_name']);
+  assert.equal(gateway.book.sent.files.size, 0);
+});
+
+test('the bound of a sealed file counts plain bytes', async () => {
+  await using gateway = await gatewayFixture();
+  const limit = sealedStreamBytes(100 * 1024 * 1024);
+  const large = await refusing(gateway, { 'content-type': SEALED, 'content-length': String(limit + 1) });
+  assert.deepEqual([large.status, large.body.details[0].code], [413, 'file_bytes']);
+  const fits = opened(gateway, { 'content-type': SEALED, 'content-length': String(limit) });
+  fits.write(sealedFile().subarray(0, 16));
+  await until('it is under way', () => gateway.book.sent.chunks > 0);
+  fits.destroy();
+});
+
+test('a start in device mode names sealed files that its key has sent, or those of an earlier run', async () => {
+  await using gateway = await gatewayFixture();
+  const upload = async (headers: Record<string, string>, content: string | Uint8Array = sealedFile(), key?: string) =>
+    (await send(gateway, content, headers, key)).body.file_id;
+  const file = await upload({ 'content-type': SEALED });
+  const plain = await upload({ 'content-type': 'text/plain' }, 'plain');
+  const theirs = await upload({ 'content-type': SEALED }, sealedFile(), gateway.registry.key(gateway.orgId).key);
+  const start = (more: object) => {
+    const device = { run_data: 'device', content_id: randomBytes(16).toString('hex') };
+    const inputs = sealed({ kind: 'inputs' });
+    return gateway.ask('POST', '/v1/runs', { method: gateway.methodId, ...device, inputs, ...more });
+  };
+  assert.equal((await start({ files: [file, file] })).status, 201);
+  assert.deepEqual(gateway.book.starts.at(-1)?.files?.fileIds, [file]);
+  const first = (await start({ files: [file] })).body.run_id;
+  assert.equal((await start({ files_of: first })).status, 201);
+  const { owner, fileIds, runId } = gateway.book.starts.at(-1)?.files ?? assert.fail();
+  assert.deepEqual([owner, fileIds, runId], ['', [], first]);
+
+  for (const [id, code] of [
+    [plain, 'plain_file'],
+    [theirs, 'unknown_file'],
+    [newId('file'), 'unknown_file'],
+    ['../x', 'unknown_file'],
+  ]) {
+    const { status, body } = await start({ files: [file, id] });
+    assert.deepEqual([status, body.error], [422, 'invalid_inputs']);
+    const found = body.details.map((it: { path: string; code: string }) => [it.path, it.code]);
+    assert.deepEqual(found, [['/files/1', code]]);
+  }
+  assert.equal((await start({ files_of: 'run_none' })).status, 404);
+  assert.equal((await start({ files: [file], files_of: first })).status, 400);
+  assert.equal((await start({ files: Array.from({ length: 101 }, () => file) })).status, 400);
+  const account = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  for (const more of [{ files: [file] }, { files_of: first }]) {
+    assert.equal((await gateway.ask('POST', '/v1/runs', { ...account, ...more })).status, 400);
+  }
+  const { methodId: method } = gateway.registry.method(gateway.orgId, FILES);
+  const named = await gateway.ask('POST', '/v1/runs', { method, inputs: { a: { file_id: file } } });
+  assert.deepEqual([named.status, named.body.details[0].code], [422, 'sealed_file']);
+});

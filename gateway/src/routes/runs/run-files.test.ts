@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type FileId, newId, newRunId, type RunId } from '@methods/base/ids';
 import { pax, rawArchive } from '@methods/content/hostile-archive.fixture';
+import { sealed, sealedStream } from '@methods/content/sealed.fixture';
 import { until } from '@methods/test/harness/until';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
@@ -183,4 +184,23 @@ test('unread downloads use up the share of their key and their organization, and
   const started = await gateway.ask('POST', '/v1/runs', request, { authorization: `Bearer ${key}` });
   assert.equal((await filesOf(gateway, started.body.run_id, key)).status, 200);
   await Promise.all(open.map(({ body }) => body?.cancel()));
+});
+
+test('the files of a run in device mode are sent sealed, and none of them by its name', async () => {
+  await using gateway = await gatewayFixture();
+  const device = { run_data: 'device', content_id: 'ab'.repeat(16), inputs: sealed({ kind: 'inputs' }) };
+  const runId = (await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, ...device })).body.run_id;
+  const none = await filesOf(gateway, runId);
+  assert.deepEqual([none.status, (await none.arrayBuffer()).byteLength], [200, 0]);
+  const archive = sealedStream({ kind: 'folder', plainBytes: 70_000 });
+  gateway.book.archives.set(runId, [archive]);
+  const all = await filesOf(gateway, runId);
+  assert.deepEqual(Buffer.from(await all.arrayBuffer()), archive);
+  assert.deepEqual(
+    ['content-type', 'content-disposition'].map((name) => all.headers.get(name)),
+    ['application/vnd.methods.sealed', `attachment; filename="${runId}.sealed"`],
+  );
+  const one = await fileOf(gateway, runId, 'steps/a/files/a.txt');
+  assert.deepEqual([one.status, JSON.parse(one.text).error], [422, 'device_mode_required']);
+  await until('the archive was left', () => gateway.book.archivesRead === 0);
 });

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { isId, type OrgId, type RunId } from '@methods/base/ids';
 import { type ArchiveMember, memberOf } from '@methods/content/archive-member';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { SEALED_MEDIA_TYPE } from '@methods/content/sealed-stream-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
@@ -28,10 +29,13 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
   const all = {
     ...describedRun(surface, 'runFiles', 'Read the files of a run'),
     description:
-      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept. The files of its inputs are not included.',
+      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept. The files of its inputs are not included. In device mode the archive is sealed; it is empty if there are no files.',
     params: RunParams,
     querystring: NoQuery,
-    response: { ...replies({}), 200: { ...archive, content: { [ARCHIVE]: { schema: Bytes } } } },
+    response: {
+      ...replies({}),
+      200: { ...archive, content: { [ARCHIVE]: { schema: Bytes }, [SEALED_MEDIA_TYPE]: { schema: Bytes } } },
+    },
   };
   scope.get(`${surface.url}/:id/files`, { schema: all, config: { access: 'viewer' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
@@ -40,9 +44,10 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
     const files = await scheduler.files.read({ orgId, runId }, left);
     const told = runShown(request, parts, runId);
     if (told) await told;
-    asDownload(reply, ARCHIVE, `${runId}.tar.gz`);
+    const isSealed = files?.isSealed === true;
+    asDownload(reply, isSealed ? SEALED_MEDIA_TYPE : ARCHIVE, `${runId}${isSealed ? '.sealed' : '.tar.gz'}`);
     return reply.send(
-      files === null ? NO_FILES : Readable.from(downloads.pace.paced(orgId, files), { objectMode: false }),
+      files === null ? NO_FILES : Readable.from(downloads.pace.paced(orgId, files.content), { objectMode: false }),
     );
   });
 
@@ -94,8 +99,13 @@ async function fileOf(
     return { bytes: file.bytes, content: pace.paced(run.orgId, content) };
   }
   const archive = await files.read(run, left);
+  if (archive?.isSealed) {
+    await archive.content[Symbol.asyncIterator]().return?.();
+    throw new ServiceError('device_mode_required', 'Only a program with the content key opens the files of this run.');
+  }
   const member =
-    archive && (await memberOf(archive, path, undefined, (bytes) => pace.took(run.orgId, bytes)).catch(asMissing));
+    archive &&
+    (await memberOf(archive.content, path, undefined, (bytes) => pace.took(run.orgId, bytes)).catch(asMissing));
   if (member === null) throw noFile();
   return member;
 }

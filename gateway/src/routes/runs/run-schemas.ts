@@ -1,6 +1,7 @@
 // The schemas of requests about runs: requests are checked against them, and the API's description is generated from
 // them.
 import type { QuestionId } from '@methods/base/ids';
+import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
 
@@ -89,6 +90,18 @@ export const StartRunBody = Type.Object(
       Type.String({
         pattern: '^[0-9a-f]{32}$',
         description: 'With device: 16 random bytes in hex, made by the client. Unique in the organization.',
+      }),
+    ),
+    files: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
+        maxItems: INPUT_FILE_LIMITS.filesMax,
+        description: 'With device: the ids of the sealed files that the inputs name, which the run keeps.',
+      }),
+    ),
+    files_of: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'With device, in place of files: a run whose files the inputs name, run_….',
       }),
     ),
     answer_by: Type.Optional(

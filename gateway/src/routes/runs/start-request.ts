@@ -22,7 +22,13 @@ export interface AskedStart {
   /** Null for a start without a key. One in device mode has its content id as the key. */
   readonly key: { readonly hash: Buffer; readonly digest: Buffer } | null;
   /** Null: not in device mode. */
-  readonly device: { readonly contentId: string } | null;
+  readonly device: DeviceStart | null;
+}
+
+export interface DeviceStart {
+  readonly contentId: string;
+  /** The files that the sealed inputs name: ids, or those of another run. */
+  readonly files: readonly string[] | { readonly of: string };
 }
 
 /**
@@ -58,24 +64,29 @@ function digestOf(asked: Omit<AskedStart, 'key' | 'device'>, sealed: SealedStart
   });
 }
 
-interface SealedStart {
-  readonly contentId: string;
+interface SealedStart extends DeviceStart {
   /** Of the plain inputs, keyed by the client. */
   readonly digest: string;
 }
 
-function sealedStart({ run_data, content_id: contentId, inputs }: Static<typeof StartRunBody>): SealedStart | null {
+function sealedStart(body: Static<typeof StartRunBody>): SealedStart | null {
+  const { run_data, content_id: contentId, inputs, files = [], files_of: of } = body;
   if (run_data !== 'device') {
-    if (contentId === undefined) return null;
-    throw refused('content_id', 'content_id is for runs in device mode.');
+    for (const field of DEVICE_FIELDS) {
+      if (body[field] !== undefined) throw refused(field, `${field} is for runs in device mode.`);
+    }
+    return null;
   }
   if (contentId === undefined) throw refused('content_id', 'A run in device mode has a content_id.');
+  if (of !== undefined && files.length > 0) throw refused('files_of', 'files_of takes the place of files.');
   const shape = sealedShape(inputs, 'inputs', INPUTS_BYTES_MAX);
-  if (shape !== null) return { contentId, digest: shape.digest };
+  if (shape !== null) return { contentId, digest: shape.digest, files: of === undefined ? files : { of } };
   const message = 'The inputs are not an envelope of a run in device mode.';
   const findings = [{ path: '/inputs', code: 'sealed_value_damaged', message }];
   throw new ServiceError('invalid_inputs', message, { findings });
 }
+
+const DEVICE_FIELDS = ['content_id', 'files', 'files_of'] as const;
 
 function refused(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });

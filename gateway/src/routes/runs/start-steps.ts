@@ -20,7 +20,7 @@ import { actorOf } from '../../plugins/request-actor.ts';
 import { type LongWork, undivided } from '../../turns/long-work.ts';
 import { type Steps, settled } from '../../turns/steps.ts';
 import { ownerOf } from '../files/file-routes.ts';
-import { withNamedFiles } from './named-files.ts';
+import { namedFiles, sealedFiles, withNamedFiles } from './named-files.ts';
 import { type RunRouteParts, waitingCaller } from './run-reply.ts';
 import type { StartRunBody } from './run-schemas.ts';
 import {
@@ -137,7 +137,10 @@ function* startMessage(
   const { inputsJson, files } =
     device === null
       ? yield* plainInputs(parts, asked, startable, bodyBytes, { orgId, owner, longWork })
-      : { inputsJson: JSON.stringify(asked.inputs), files: null };
+      : {
+          inputsJson: JSON.stringify(asked.inputs),
+          files: yield* settled(sealedFiles(parts.scheduler.files.sent, owner, device)),
+        };
   return {
     $typeName: 'methods.scheduler.v1.StartRun',
     orgId,
@@ -188,7 +191,7 @@ function* plainInputs(
   const fileIds = [...files.fileIds];
   return {
     inputsJson,
-    files: { $typeName: 'methods.scheduler.v1.NamedFiles', owner: owner.owner, fileIds, runId: '' },
+    files: namedFiles(owner, fileIds),
   };
 }
 

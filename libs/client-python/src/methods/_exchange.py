@@ -68,7 +68,7 @@ def encoded(body: Any) -> bytes:
 
 def _as_input(value: Any) -> Any:
     if isinstance(value, File):
-        return {"file_id": value.file_id}
+        return value.as_input()
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 

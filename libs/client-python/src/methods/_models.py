@@ -112,7 +112,10 @@ class RunFile:
 
 @dataclass(frozen=True)
 class File:
-    """An uploaded file, which is a value of inputs."""
+    """An uploaded file, which is a value of inputs.
+
+    With a ``content_id`` it was sealed: the other fields are of the plain file, and known only here.
+    """
 
     file_id: str
     name: str
@@ -121,6 +124,14 @@ class File:
     media_type: str
     expires_at: Optional[str]
     raw: Json = field(repr=False)
+    content_id: Optional[str] = None
+
+    def as_input(self) -> Json:
+        """As inputs name it, also after this process: in JSON."""
+        if self.content_id is None:
+            return {"file_id": self.file_id}
+        names = ("file_id", "content_id", "name", "bytes", "sha256", "media_type")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,11 @@ class ContentKey:
     def digest_of_answer(self, question_id: str, answer: Any) -> bytes:
         return self._digest(b"answer\0" + question_id.encode() + b"\0", answer)
 
+    def of_file(self, idempotency_key: str) -> "FileContentKey":
+        """The key of a file for inputs. The same upload, repeated, is sealed to the same bytes."""
+        content_id = self._mac(b"file\0" + idempotency_key.encode())[:16].hex()
+        return FileContentKey(content_id, self.of_run(content_id), self._mac)
+
     def wrap(self, from_key_id: str, content_part: str) -> bytes:
         """Another key's content part, sealed for the holders of this one."""
         return self.of_run(_NO_RUN).seal("grant", from_key_id, content_part.encode("ascii"))
@@ -67,7 +72,10 @@ class ContentKey:
         return part
 
     def _digest(self, prefix: bytes, value: Any) -> bytes:
-        return hmac.new(self._digest_key, prefix + canonical(value), hashlib.sha256).digest()
+        return self._mac(prefix + canonical(value))
+
+    def _mac(self, message: bytes) -> bytes:
+        return hmac.new(self._digest_key, message, hashlib.sha256).digest()
 
     def _derive(self, info: str) -> bytes:
         """HKDF-SHA256 (RFC 5869) with an output of one block."""
@@ -83,8 +91,11 @@ class RunContentKey:
         self._content_id = content_id
         self._cipher = _aes_gcm(key)
 
-    def seal(self, kind: str, step: str, plain: bytes, seq: int = 0, digest: bytes = _NO_DIGEST) -> bytes:
-        iv = self._of.random(12)
+    def seal(
+        self, kind: str, step: str, plain: bytes, seq: int = 0, digest: bytes = _NO_DIGEST, iv: Optional[bytes] = None
+    ) -> bytes:
+        """``iv``: never the same for another plain."""
+        iv = self._of.random(12) if iv is None else iv
         header = bytes((_VERSION, KINDS[kind])) + self._of.fingerprint + struct.pack(">I", seq) + iv + digest
         sealed: bytes = self._cipher.encrypt(iv, plain, self._bound_to(header, step))
         return header + sealed
@@ -116,6 +127,19 @@ class RunContentKey:
     def _bound_to(self, header: bytes, step: str) -> bytes:
         texts = [text.encode("utf-8") for text in (self._of.org_id, self._content_id, step)]
         return header + b"".join(struct.pack(">H", len(text)) + text for text in texts)
+
+
+class FileContentKey:
+    """Of one upload. A file that changes between two tries reveals nothing: other bytes have another IV."""
+
+    def __init__(self, content_id: str, key: RunContentKey, mac: Callable[[bytes], bytes]) -> None:
+        self.content_id = content_id
+        self.key = key
+        self.salt = mac(b"file salt\0" + content_id.encode())[:16]
+        self._mac = mac
+
+    def iv_of(self, seq: int, chunk: bytes) -> bytes:
+        return self._mac(b"file iv\0" + self.content_id.encode() + b"\0" + struct.pack(">I", seq) + chunk)[:12]
 
 
 def sealed_json(envelope: bytes) -> Dict[str, str]:

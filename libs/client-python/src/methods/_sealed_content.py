@@ -8,17 +8,21 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+import re
+from typing import Any, Dict, List, Mapping, Optional, Tuple, cast
 
 from ._canonical import canonical
 from ._errors import InvalidRequest, MethodsError, SealedValueError
 from ._exchange import encoded
 from ._form import misfits
 from ._models import Json, Question, Run, Step, Whoami, question_of
-from ._sealed import ContentKey, envelope_of, unpadded
+from ._sealed import ContentKey, FileContentKey, envelope_of, unpadded
+from ._sealed_stream import StreamOpener
 
 _INPUTS_BYTES_MAX = 256 * 1024
 _ANSWER_BYTES_MAX = 64 * 1024
+_FILE_ID = re.compile(r"file_[0-9a-z]{26}")
+_CONTENT_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class SealedContent:
@@ -50,6 +54,22 @@ class SealedContent:
 
     def open_inputs(self, content_id: str, inputs: Json) -> Any:
         return self._key_of(inputs).of_run(content_id).open_json("inputs", "", inputs)
+
+    def of_file(self, idempotency_key: str) -> FileContentKey:
+        return self._own.of_file(idempotency_key)
+
+    def folder_opener(self, content_id: str) -> StreamOpener:
+        """Of the archive of a run's files."""
+        return StreamOpener("folder", content_id, self._key_named)
+
+    def input_file(self, start: Mapping[str, Any], path: str) -> Optional[Tuple[Json, StreamOpener]]:
+        """The file that the inputs of a run name by this path, and what opens it."""
+        inputs: Any = self.open_inputs(start["content_id"], start["inputs"])
+        key = self._key_of(start["inputs"])
+        for file in sealed_files_in(inputs):
+            if path == f"inputs/{file['file_id']}/{file['name']}":
+                return file, StreamOpener("file", file["content_id"], lambda _: key)
+        return None
 
     def open_question(self, content_id: str, question: Question) -> Tuple[Question, List[Json]]:
         """The question, and why the answer to the one before it did not fit."""
@@ -111,7 +131,10 @@ class SealedContent:
 
     def _key_of(self, sealed: Any) -> ContentKey:
         """The own key if none fits: its refusal says so."""
-        fingerprint = envelope_of(sealed)[2:18]
+        return self._key_named(envelope_of(sealed)[2:18])
+
+    def _key_named(self, fingerprint: bytes) -> ContentKey:
+        """The own key if none fits: its refusal says so."""
         found = next((key for key in [self._own, *self._granted] if key.fingerprint == fingerprint), None)
         if found is None and self._damaged:
             raise SealedValueError(
@@ -126,7 +149,53 @@ def _sealed_inputs(key: ContentKey, inputs: Any) -> Json:
     plain = _as_sent(inputs, "inputs", _INPUTS_BYTES_MAX)
     content_id = os.urandom(16).hex()
     digest = key.digest_of_inputs(plain)
-    return {"content_id": content_id, "inputs": key.of_run(content_id).seal_json("inputs", "", plain, digest)}
+    run = key.of_run(content_id)
+    sealed: Json = {"content_id": content_id, "inputs": run.seal_json("inputs", "", plain, digest)}
+    files = [file["file_id"] for file in sealed_files_in(plain)]
+    return {**sealed, "files": list(dict.fromkeys(files))} if files else sealed
+
+
+def sealed_files_in(inputs: Any) -> List[Json]:
+    """The sealed files that inputs name, wherever they are. Raises InvalidRequest for one that was not sealed."""
+    found: List[Json] = []
+    plain: List[str] = []
+
+    def look(value: Any, path: str) -> None:
+        if isinstance(value, list):
+            for n, member in enumerate(value):  # pyright: ignore
+                look(member, f"{path}/{n}")
+        if not isinstance(value, dict):
+            return
+        fields = cast(Json, value)
+        if _FILE_ID.fullmatch(str(fields.get("file_id"))):
+            if len(fields) == 1:
+                return plain.append(path)
+            if _CONTENT_ID.fullmatch(str(fields.get("content_id"))):
+                return found.append(fields)
+        for name, member in fields.items():
+            look(member, f"{path}/{name.replace('~', '~0').replace('/', '~1')}")
+
+    look(inputs, "")
+    if plain:
+        message = "A file of the inputs was not sealed. Upload it with a client that seals it."
+        details = [{"path": path, "code": "plain_file", "message": "was not sealed"} for path in plain]
+        raise InvalidRequest(message, code="invalid_inputs", status=422, details=details)
+    return found
+
+
+def check_file_name(name: str) -> None:
+    """The service does not see the name of a sealed file. Raises InvalidRequest."""
+    fault = None
+    if name in ("", ".", "..") or any(part in name for part in "/\\") or re.match(r"[A-Za-z]:", name):
+        fault = "names no file of a folder"
+    elif len(name.encode("utf-8", "surrogatepass")) > 255:
+        fault = "is longer than 255 bytes"
+    elif name[-1] in ". " or not name.isprintable() or "\ufffd" in name:
+        fault = "ends in a dot or a space, or holds control characters"
+    if fault is not None:
+        message = f"The name of the file {fault}."
+        details = [{"path": "", "code": "file_name", "message": message}]
+        raise InvalidRequest(message, code="invalid_request", status=400, details=details)
 
 
 def _as_sent(value: Any, name: str, bytes_max: int) -> Any:

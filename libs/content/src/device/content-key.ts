@@ -38,6 +38,15 @@ const CONTENT_PART = /^[0-9A-Za-z]{43}$/;
 const CONTENT_ID = /^[0-9a-f]{32}$/;
 const NO_DIGEST = Buffer.alloc(32);
 
+export interface FileContentKey {
+  /** In place of a run's: the file is sealed before its run exists. */
+  readonly contentId: string;
+  readonly key: RunContentKey;
+  readonly salt: Buffer;
+  /** Other bytes at the same place have another IV, so that a file that changes between two tries reveals nothing. */
+  readonly ivOf: (seq: number, chunk: Uint8Array) => Buffer;
+}
+
 export class ContentKey {
   /** 16 bytes that name this key in each envelope. Not secret. */
   readonly fingerprint: Buffer;
@@ -70,6 +79,18 @@ export class ContentKey {
     return this.digest(`answer\0${questionId}\0`, answer);
   }
 
+  /** The key of a file that is sent for the inputs of runs. The same upload, repeated, is sealed to the same bytes. */
+  ofFile(idempotencyKey: string): FileContentKey {
+    const contentId = this.mac(`file\0${idempotencyKey}`).toString('hex', 0, 16);
+    const salt = this.mac(`file salt\0${contentId}`).subarray(0, 16);
+    const ivOf = (seq: number, chunk: Uint8Array) => {
+      const number = Buffer.alloc(4);
+      number.writeUInt32BE(seq);
+      return this.mac(`file iv\0${contentId}\0`, number, chunk).subarray(0, IV_BYTES);
+    };
+    return { contentId, key: this.ofRun(contentId), salt, ivOf };
+  }
+
   /** Another key's content part, sealed for the holders of this one. */
   wrap(fromKeyId: string, contentPart: string): Buffer {
     return this.ofRun(NO_RUN).seal({ kind: 'grant', step: fromKeyId }, Buffer.from(contentPart, 'ascii'));
@@ -83,7 +104,13 @@ export class ContentKey {
   }
 
   private digest(prefix: string, value: unknown): Buffer {
-    return createHmac('sha256', this.digestKey).update(prefix, 'utf8').update(canonicalJson(value), 'utf8').digest();
+    return this.mac(prefix, Buffer.from(canonicalJson(value), 'utf8'));
+  }
+
+  private mac(prefix: string, ...parts: readonly Uint8Array[]): Buffer {
+    const mac = createHmac('sha256', this.digestKey).update(prefix, 'utf8');
+    for (const part of parts) mac.update(part);
+    return mac.digest();
   }
 
   private derive(info: string): Buffer {
@@ -103,10 +130,9 @@ export class RunContentKey {
     },
   ) {}
 
-  /** @param seq below 2^32; @param digest 32 bytes, for inputs and answers */
-  seal(place: Place, plain: Uint8Array, seq = 0, digest: Buffer = NO_DIGEST): Buffer {
+  /** @param seq below 2^32; @param digest 32 bytes, for inputs and answers; @param iv never the same for another plain */
+  seal(place: Place, plain: Uint8Array, seq = 0, digest: Buffer = NO_DIGEST, iv: Buffer = this.of.randomIv()): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);
-    const iv = this.of.randomIv();
     header[0] = VERSION;
     header[1] = SEALED_KIND[place.kind];
     this.of.fingerprint.copy(header, 2);

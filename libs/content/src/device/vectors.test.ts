@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { SealedKind } from '../sealed-shape.ts';
+import { plainStreamBytes, type StreamKind, sealedStreamBytes } from '../sealed-stream-shape.ts';
 import { ContentKey } from './content-key.ts';
-import { openStream, type StreamKind, sealedStreamBytes, sealStream } from './sealed-stream.ts';
+import { openStream, sealStream } from './sealed-stream.ts';
 
 interface Vectors {
   readonly content_part: string;
@@ -40,6 +41,16 @@ interface Vectors {
     readonly plain_bytes: number;
     readonly sealed_bytes: number;
     readonly sealed_sha256: string;
+  }[];
+  readonly files: readonly {
+    readonly name: string;
+    readonly idempotency_key: string;
+    readonly content_id: string;
+    readonly salt: string;
+    readonly ivs: readonly string[];
+    readonly plain_bytes: number;
+    readonly sealed_sha256: string;
+    readonly sealed?: string;
   }[];
   readonly grants: readonly {
     readonly from_key_id: string;
@@ -97,11 +108,24 @@ for (const { name, kind, salt, ivs, plain_bytes, sealed_bytes, sealed_sha256 } o
     const parts = Array.from({ length: Math.ceil(plain_bytes / 1_013) }, (_, i) =>
       plain.subarray(i * 1_013, (i + 1) * 1_013),
     );
-    const sealed = await buffer(sealStream(run, kind, parts, Buffer.from(salt, 'hex')));
+    const sealed = await buffer(sealStream(run, kind, parts, { salt: Buffer.from(salt, 'hex') }));
     assert.equal(sealed.length, sealed_bytes);
-    assert.equal(sealedStreamBytes(plain_bytes), sealed_bytes);
+    assert.deepEqual([sealedStreamBytes(plain_bytes), plainStreamBytes(sealed_bytes)], [sealed_bytes, plain_bytes]);
     assert.equal(createHash('sha256').update(sealed).digest('hex'), sealed_sha256);
     assert.deepEqual(await buffer(openStream(run, kind, [sealed])), plain);
+  });
+}
+
+for (const { name, idempotency_key, content_id, salt, ivs, plain_bytes, sealed_sha256 } of vectors.files) {
+  test(`seals a file for inputs as published: ${name}`, async () => {
+    const file = keyWith().ofFile(idempotency_key);
+    const plain = Buffer.from(Array.from({ length: plain_bytes }, (_, index) => index % 251));
+    const sealed = await buffer(sealStream(file.key, 'file', [plain], file));
+    assert.deepEqual([file.contentId, file.salt.toString('hex')], [content_id, salt]);
+    const made = ivs.map((_, i) => sealed.toString('hex', 16 + 4 + 22 + i * (4 + 82 + 65_536)).slice(0, 24));
+    assert.deepEqual(made, ivs);
+    assert.equal(createHash('sha256').update(sealed).digest('hex'), sealed_sha256);
+    assert.deepEqual(await buffer(openStream(keyWith().ofRun(content_id), 'file', [sealed])), plain);
   });
 }
 

@@ -17,6 +17,8 @@ export interface RunContent {
   sentFolder(archive: Chunks): Chunks;
   /** @throws SealedValueError */
   openedFolder(archive: Chunks): Chunks;
+  /** A file of the inputs. @throws SealedValueError */
+  openedFile(contentId: string, file: Chunks): Chunks;
 }
 
 export function plainContent(grant: Grant): RunContent {
@@ -27,5 +29,6 @@ export function plainContent(grant: Grant): RunContent {
     sent: (item) => item,
     sentFolder: (archive) => archive,
     openedFolder: (archive) => archive,
+    openedFile: (_contentId, file) => file,
   };
 }

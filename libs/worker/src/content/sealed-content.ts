@@ -28,6 +28,8 @@ export function sealedContent(sealed: Grant, contentKey: ContentKey): RunContent
     sent: (item) => sealedReport(item, key),
     sentFolder: (archive) => sealStream(key, 'folder', archive),
     openedFolder: (archive) => openStream(key, 'folder', archive),
+    // Sealed before the run was started, by a key of its own.
+    openedFile: (contentId, file) => openStream(contentKey.ofRun(contentId), 'file', file),
   };
 }
 

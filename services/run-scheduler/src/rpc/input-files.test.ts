@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type FileId, newId, type OrgId } from '@methods/base/ids';
+import { SEALED_MEDIA_TYPE, sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { openPool } from '@methods/postgres/pool';
 import {
   NamedFilesSchema,
@@ -86,6 +87,15 @@ describe('files that callers send', () => {
     const run = { orgId: 'org_a' as const, runId: newFacts(0).runId };
     await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] }));
     assert.deepEqual(await all(files.ofRun(run, file.fileId)), [{ file }]);
+  });
+
+  test('that are sealed may be larger, by what seals them', async () => {
+    const large = new InputFiles(new FileStore(db.sql, FILE_SHARE));
+    const bytesMax = sealedStreamBytes(100 * 1024 ** 2);
+    await assert.rejects(large.put(sent(['x'], { bytesMax })), code('too_large'));
+    const mediaType = SEALED_MEDIA_TYPE;
+    await assert.rejects(large.put(sent(['x'], { mediaType, bytesMax: bytesMax + 1 })), code('too_large'));
+    assert.equal((await large.put(sent(['x'], { mediaType, bytesMax }))).file.mediaType, mediaType);
   });
 
   test('leave nothing if they break off or exceed the announced size', async () => {

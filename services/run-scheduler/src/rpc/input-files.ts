@@ -2,6 +2,7 @@
 // hashed and stored while it arrives; at most one row of it is in memory here.
 import { createHash } from 'node:crypto';
 import { type FileId, newId, type OrgId, type RunId } from '@methods/base/ids';
+import { SEALED_MEDIA_TYPE, sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type {
@@ -34,8 +35,9 @@ export class InputFiles {
     const file = first.done === true ? undefined : first.value.file;
     if (first.done === true || file === undefined)
       throw new ServiceError('invalid_request', 'The file is not described.');
-    if (!Number.isInteger(file.bytesMax) || file.bytesMax < 0 || file.bytesMax > fileBytesMax) throw tooLarge();
     const { orgId, owner, name, mediaType, bytesMax } = file;
+    const allowed = mediaType === SEALED_MEDIA_TYPE ? sealedStreamBytes(fileBytesMax) : fileBytesMax;
+    if (!Number.isInteger(bytesMax) || bytesMax < 0 || bytesMax > allowed) throw tooLarge();
     const key = { orgId, fileId: newId('file') };
     if (!(await this.store.begin({ ...key, owner, name, mediaType, bytesMax }))) throw shareUsedUp();
     let arrived: ArrivedFile | null = null;

@@ -62,9 +62,13 @@ export class RunSchedulerRpc {
     deleteFile: (request) => this.options.files.delete(request),
   };
 
-  private async *filesOf(request: { orgId: OrgId; runId: RunId }): AsyncGenerator<{ chunk: Uint8Array }> {
+  private async *filesOf(request: {
+    orgId: OrgId;
+    runId: RunId;
+  }): AsyncGenerator<{ chunk?: Uint8Array; contentId?: string }> {
     const { services, folders } = this.options;
     const { facts, folderId } = await getRun(services.actors, request);
+    if (facts.contentId !== null) yield { contentId: facts.contentId };
     const chunks = folderId === null ? null : await folders.get({ folderId, orgId: facts.orgId, runId: facts.runId });
     if (chunks !== null) for await (const chunk of chunks) yield { chunk };
   }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
+import { sealedStream } from '@methods/content/sealed.fixture';
+import { sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
@@ -131,6 +133,24 @@ describe('the calls of workers', () => {
     await assert.rejects(put(ours, of, [], { bytesTotal: 2 ** 28 + 1 }), code('too_large'));
     await assert.rejects(put(ours, of, [Buffer.from('half')], { bytesTotal: 8 }), code('invalid_request'));
     assert.equal(await folderCount(), before);
+  });
+
+  test('a run in device mode keeps only a folder that is sealed, whose bound counts plain bytes', async () => {
+    const sealedRun = { contentId: '0'.repeat(32), keyId: 'key_a' as const, sealedBy: 'ab'.repeat(16) };
+    const run = await node.running(sealedRun);
+    const of = { runId: run.facts.runId, token: run.token };
+    const before = await folderCount();
+    await assert.rejects(put(ours, of, [Buffer.from('a plain archive')]), code('invalid_request'));
+    const archive = sealedStream({ kind: 'folder', plainBytes: 100_000 });
+    const chunks = [archive.subarray(0, 65_536), archive.subarray(65_536)];
+    await assert.rejects(put(ours, of, [chunks[0] ?? archive]), code('invalid_request'));
+    await assert.rejects(put(ours, of, [sealedStream({ kind: 'file' })]), code('invalid_request'));
+    const bytesMax = sealedStreamBytes(2 ** 28);
+    await assert.rejects(put(ours, of, [], { bytesTotal: bytesMax + 1 }), code('too_large'));
+    await assert.rejects(put(ours, of, chunks, { bytesTotal: bytesMax }), code('invalid_request'));
+    assert.equal(await folderCount(), before);
+    const { folderId } = await put(ours, of, chunks);
+    assert.deepEqual(await got(ours, of, folderId), archive);
   });
 
   async function folderCount(): Promise<number> {

@@ -3,6 +3,8 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { newId, type RunId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
+import { SealedValueError } from '@methods/content/device/sealed-value-error';
+import { sealedParts, sealedStreamBytes } from '@methods/content/sealed-stream-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
@@ -13,6 +15,7 @@ import { serveFrames } from '@methods/rpc/frame-stream';
 import { type RequestSizes, RpcServer, type RpcServerOptions, served } from '@methods/rpc/server';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { RunFacts } from '../run/run.ts';
 import type { FileStore } from '../store/file-store.ts';
 import { FolderNotWhole, type RunFolderStore } from '../store/run-folder-store.ts';
 import type { KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
@@ -138,7 +141,7 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       const first = await iterator.next();
       if (first.done === true) throw new ServiceError('invalid_request', 'The folder has no first chunk.');
       const { runId, token, bytesTotal } = first.value;
-      await mayTouch(options, owner, runId, token);
+      const { contentId } = await mayTouch(options, owner, runId, token);
       const folderId = newId('fld');
       const rest = (async function* () {
         for (let next: IteratorResult<PutRunFolderRequest> = first; !next.done; next = await iterator.next()) {
@@ -147,13 +150,17 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
           if (chunk.length > 0) yield chunk;
         }
       })();
-      if (!Number.isInteger(bytesTotal) || bytesTotal > FOLDER_BYTES_MAX)
+      // Of a run in device mode nothing is stored that is not sealed.
+      const chunks = contentId === null ? rest : sealedParts('folder', rest);
+      const bytesMax = contentId === null ? FOLDER_BYTES_MAX : sealedStreamBytes(FOLDER_BYTES_MAX);
+      if (!Number.isInteger(bytesTotal) || bytesTotal > bytesMax)
         throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
       const place = beginTransfer(owner);
       try {
         await folders.dropReplaced(owner.orgId, runId);
-        await folders.put({ folderId, orgId: owner.orgId, runId }, rest, bytesTotal);
+        await folders.put({ folderId, orgId: owner.orgId, runId }, chunks, bytesTotal);
       } catch (error) {
+        if (error instanceof SealedValueError) throw new ServiceError('invalid_request', 'The folder is not sealed.');
         if (!(error instanceof FolderNotWhole)) throw error;
         throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
       } finally {
@@ -194,10 +201,16 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
 }
 
 /** Only the worker that holds the run's present attempt reads or writes its folder. */
-async function mayTouch(options: WorkerServiceOptions, owner: KeyOwner, runId: RunId, token: string): Promise<void> {
+async function mayTouch(
+  options: WorkerServiceOptions,
+  owner: KeyOwner,
+  runId: RunId,
+  token: string,
+): Promise<RunFacts> {
   const run = await options.actors.read(runId);
   if (run === null || run.facts.orgId !== owner.orgId) throw new ServiceError('not_found', 'There is no such run.');
   if (run.status !== 'running' || run.token !== token) {
     throw new ServiceError('stale_attempt', 'Another attempt holds this run.');
   }
+  return run.facts;
 }

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from typing import Any, AsyncIterator, Dict, List, Mapping, Optional
-from urllib.parse import quote
 
 from .._errors import Conflict, InvalidRequest
 from .._event_stream import EventStream, ends, run_event
 from .._exchange import SILENCE_S, Send, backoff_s, posted, run_path
-from .._models import Event, Json, Question, Run, RunFile, page_of, run_of
+from .._models import Event, Json, Question, Run, page_of, run_of
 from .._starts import new_key
-from .._tar import files_in
 from .concurrency import sleep
 from .content import AsyncContent
 from .requests import AsyncRequests
+from .run_files import AsyncRunFiles
 
 _PAGE = 100
 
@@ -22,7 +21,7 @@ class AsyncRuns:
     def __init__(self, requests: AsyncRequests, content: AsyncContent) -> None:
         self._requests = requests
         self._content = content
-        self.files = AsyncRunFiles(requests)
+        self.files = AsyncRunFiles(requests, content)
 
     async def get(self, run_id: str) -> Run:
         return await self._content.opened(await self._read(run_id))
@@ -122,36 +121,3 @@ class AsyncRuns:
         body: Json = {"answer": dict(await self._content.of_answer(run, question_id, answer))}
         body["question_id"] = question_id
         return await self._requests.send(posted(f"{run_path(run.run_id)}/answer", body), run_of)
-
-
-class AsyncRunFiles:
-    """``AsyncMethods.runs.files``: the files that the steps of a run have saved."""
-
-    def __init__(self, requests: AsyncRequests) -> None:
-        self._requests = requests
-
-    async def list(self, run_id: str) -> "List[RunFile]":
-        """Reads the archive for it."""
-        return files_in(await self.archive(run_id))
-
-    async def download(self, run_id: str, path: str) -> bytes:
-        """The bytes of one file, by the path of its file value."""
-        return await self._requests.bytes_of(Send("GET", f"{run_path(run_id)}/files/{quote(path)}"))
-
-    async def stream(self, run_id: str, path: Optional[str] = None) -> AsyncIterator[bytes]:
-        """The bytes of one file, or of the archive, as they arrive."""
-        import httpx
-
-        place = f"{run_path(run_id)}/files" + ("" if path is None else f"/{quote(path)}")
-        response = await self._requests.open(Send("GET", place), SILENCE_S)
-        try:
-            async for chunk in response.aiter_bytes():
-                yield chunk
-        except httpx.TransportError as error:
-            raise self._requests.broken(error) from error
-        finally:
-            await response.aclose()
-
-    async def archive(self, run_id: str) -> bytes:
-        """All files of its steps, as a gzipped tar."""
-        return await self._requests.bytes_of(Send("GET", f"{run_path(run_id)}/files"))

@@ -13,7 +13,9 @@ from .concurrency import Places
 from .requests import Requests
 
 if TYPE_CHECKING:
+    from .._sealed import FileContentKey
     from .._sealed_content import SealedContent
+    from .._sealed_stream import StreamOpener
 
 _FRESH_S = 30.0
 #: What a service without device mode would say.
@@ -67,15 +69,30 @@ class Content:
         sealed = self._sealed()
         inputs = sealed.open_inputs(start["content_id"], start["inputs"])
         kept = {name: start[name] for name in ("method", "answer_by", "metadata", "webhook_url") if name in start}
-        return {**kept, "version": start["version_id"], "run_data": "device", **sealed.seal_inputs(inputs)}
+        again = sealed.seal_inputs(inputs)
+        # The run keeps the files of the first one, which another key may have sent.
+        if again.pop("files", None):
+            again["files_of"] = run_id
+        return {**kept, "version": start["version_id"], "run_data": "device", **again}
 
-    def refuse_files(self) -> None:
-        """Raises before the bytes of a file are sent where plain content may not be."""
-        if self.is_sealed():
-            raise CredentialError(
-                "Files cannot be sent where content is kept on devices: give a step the place of the file instead.",
-                code="device_mode_required",
-            )
+    def of_file(self, idempotency_key: str) -> "Optional[FileContentKey]":
+        """How the bytes of a file leave the process. None: as they are."""
+        return (self._sealed()).of_file(idempotency_key) if self.is_sealed() else None
+
+    def archive_opener(self, run: Run) -> "Optional[StreamOpener]":
+        """Opens the archive of a run's files. None: the run is not in device mode."""
+        if run.content_id is not None:
+            return (self._sealed()).folder_opener(run.content_id)
+        if self._always:
+            raise _not_sealed_here()
+        return None
+
+    def input_file(self, run_id: str, path: str) -> "Optional[Tuple[Json, StreamOpener]]":
+        """The file that the inputs of a run in device mode name by this path, and what opens it."""
+        return (self._sealed()).input_file(self._start_of(run_id), path)
+
+    def _start_of(self, run_id: str) -> Json:
+        return self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
 
     def opened(self, run: Run) -> Run:
         """The run with its question and messages opened; what does not open stays sealed."""

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO, Optional, Union
+import dataclasses
+import io
+from typing import TYPE_CHECKING, BinaryIO, Optional, Union, cast
 from urllib.parse import quote
 
 from .._exchange import Send
@@ -11,6 +13,11 @@ from .._models import File, Json, file_of
 from .._starts import new_key
 from .content import Content
 from .requests import Requests
+
+if TYPE_CHECKING:
+    from .._sealed import FileContentKey
+
+SEALED_MEDIA_TYPE = "application/vnd.methods.sealed"
 
 
 class Files:
@@ -30,12 +37,36 @@ class Files:
 
         ``content``: bytes, or a file opened with ``"rb"``, which is not read into memory.
         """
-        self._content.refuse_files()
-        headers = {"content-type": media_type, "x-file-name": quote(name, safe="!'()*~")}
-        headers["idempotency-key"] = idempotency_key or new_key()
+        key = idempotency_key or new_key()
+        sealing = self._content.of_file(key)
+        if sealing is not None:
+            return self._upload_sealed(sealing, content, name, media_type, key)
+        headers = {"content-type": media_type, "x-file-name": quote(name, safe="!'()*~"), "idempotency-key": key}
         body = bytes(content) if isinstance(content, (bytes, bytearray, memoryview)) else None
         file = None if isinstance(content, (bytes, bytearray, memoryview)) else content
         return self._requests.send(Send("POST", "/v1/files", headers=headers, body=body, file=file), file_of)
+
+    def _upload_sealed(
+        self, sealing: "FileContentKey", content: Union[bytes, BinaryIO], name: str, media_type: str, key: str
+    ) -> File:
+        """The name and the type are sealed with the inputs of the run."""
+        from .._sealed_content import check_file_name
+        from .._sealed_stream import SealedUpload
+
+        check_file_name(name)
+        plain = io.BytesIO(content) if isinstance(content, (bytes, bytearray, memoryview)) else content
+        upload = SealedUpload(sealing, plain)
+        headers = {"content-type": SEALED_MEDIA_TYPE, "idempotency-key": key}
+        file = cast(BinaryIO, upload)
+        sent = self._requests.send(Send("POST", "/v1/files", headers=headers, file=file), file_of)
+        return dataclasses.replace(
+            sent,
+            name=name,
+            bytes=upload.plain_bytes,
+            sha256=upload.sha256,
+            media_type=media_type.split(";")[0].strip().lower(),
+            content_id=upload.content_id,
+        )
 
     def get(self, file_id: str) -> File:
         return self._requests.send(Send("GET", f"/v1/files/{quote(file_id, safe='')}"), file_of)

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from typing import Any, Iterator, Dict, List, Mapping, Optional
-from urllib.parse import quote
 
 from .._errors import Conflict, InvalidRequest
 from .._event_stream import EventStream, ends, run_event
 from .._exchange import SILENCE_S, Send, backoff_s, posted, run_path
-from .._models import Event, Json, Question, Run, RunFile, page_of, run_of
+from .._models import Event, Json, Question, Run, page_of, run_of
 from .._starts import new_key
-from .._tar import files_in
 from .concurrency import sleep
 from .content import Content
 from .requests import Requests
+from .run_files import RunFiles
 
 _PAGE = 100
 
@@ -23,7 +22,7 @@ class Runs:
     def __init__(self, requests: Requests, content: Content) -> None:
         self._requests = requests
         self._content = content
-        self.files = RunFiles(requests)
+        self.files = RunFiles(requests, content)
 
     def get(self, run_id: str) -> Run:
         return self._content.opened(self._read(run_id))
@@ -123,36 +122,3 @@ class Runs:
         body: Json = {"answer": dict(self._content.of_answer(run, question_id, answer))}
         body["question_id"] = question_id
         return self._requests.send(posted(f"{run_path(run.run_id)}/answer", body), run_of)
-
-
-class RunFiles:
-    """``Methods.runs.files``: the files that the steps of a run have saved."""
-
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
-
-    def list(self, run_id: str) -> "List[RunFile]":
-        """Reads the archive for it."""
-        return files_in(self.archive(run_id))
-
-    def download(self, run_id: str, path: str) -> bytes:
-        """The bytes of one file, by the path of its file value."""
-        return self._requests.bytes_of(Send("GET", f"{run_path(run_id)}/files/{quote(path)}"))
-
-    def stream(self, run_id: str, path: Optional[str] = None) -> Iterator[bytes]:
-        """The bytes of one file, or of the archive, as they arrive."""
-        import httpx
-
-        place = f"{run_path(run_id)}/files" + ("" if path is None else f"/{quote(path)}")
-        response = self._requests.open(Send("GET", place), SILENCE_S)
-        try:
-            for chunk in response.iter_bytes():
-                yield chunk
-        except httpx.TransportError as error:
-            raise self._requests.broken(error) from error
-        finally:
-            response.close()
-
-    def archive(self, run_id: str) -> bytes:
-        """All files of its steps, as a gzipped tar."""
-        return self._requests.bytes_of(Send("GET", f"{run_path(run_id)}/files"))
