@@ -15,7 +15,7 @@ const CONTENT_ID = '0123456789abcdef'.repeat(2);
 const key = new ContentKey(PART, 'org_1');
 const run = key.ofRun(CONTENT_ID);
 const keys = new DeviceKeys(PART);
-keys.learn({ orgId: 'org_1', keyId: 'key_1', contentGrants: [] });
+keys.learn({ orgId: 'org_1', keyId: 'key_1', contentGrants: [] }, { warn: () => undefined });
 
 const text = (sealed: Sealed) => JSON.stringify(sealed);
 const sealed = (kind: Place['kind'], step: string, value: unknown, by = run) =>
@@ -142,7 +142,7 @@ describe('the grant of a run in device mode', () => {
 
   test('is given back uncounted by a worker without the key, also if it is damaged', () => {
     const stranger = new DeviceKeys('B'.repeat(43));
-    stranger.learn({ orgId: 'org_1', keyId: 'key_1', contentGrants: [] });
+    stranger.learn({ orgId: 'org_1', keyId: 'key_1', contentGrants: [] }, { warn: () => undefined });
     for (const [of, known] of [
       [grant(), stranger],
       [grant(), new DeviceKeys(undefined)],
