@@ -204,21 +204,18 @@ function stepsOf({ n, status, startedAtMs, runningMs, waitingMs, failure, order 
     log_tail: `read ${order}\n`,
   };
   const rounds = n === 0 ? roundsOf(startedAtMs) : [];
+  const asked = {
+    ...step(2, 'approval', 'ask', 'succeeded', startedAtMs + half, { waitingMs }),
+    out_json: JSON.stringify({ approve: true }),
+  };
   if (status === 'succeeded') {
-    const asked = step(2, 'approval', 'ask', 'succeeded', startedAtMs + half, { waitingMs });
     const applied = step(3, 'apply', 'node', 'succeeded', startedAtMs + half + waitingMs, { runningMs: half });
-    const answer = JSON.stringify({ approve: true });
-    return [
-      first,
-      { ...asked, out_json: answer },
-      { ...applied, out_json: JSON.stringify({ done: order }) },
-      ...rounds,
-    ];
+    return [first, asked, { ...applied, out_json: JSON.stringify({ done: order }) }, ...rounds];
   }
   if (status !== 'failed') return [first];
   const error = { kind: failure.kind, message: failure.message, status: failure.kind === 'http' ? 503 : 0, line: 18 };
-  const failed = step(2, failure.step, 'node', 'failed', startedAtMs + half, { runningMs: half, error });
-  return [first, { ...failed, log_tail: '\u001b[31mit failed\u001b[0m\n' }];
+  const failed = step(3, failure.step, 'node', 'failed', startedAtMs + half + waitingMs, { runningMs: half, error });
+  return [first, asked, { ...failed, log_tail: '\u001b[31mit failed\u001b[0m\n' }];
 }
 
 /** A loop of many rounds with a step each; every hundredth failed, which its method allows. */

@@ -2075,9 +2075,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    from_auth_sha256?: string;
                     from_key_id: string;
                     wrapped: string;
-                    from_auth_sha256?: string;
                 };
             };
         };
@@ -3909,6 +3909,8 @@ export interface operations {
                     /** @enum {string} */
                     answer_by?: "application" | "team";
                     content_id?: string;
+                    files?: string[];
+                    files_of?: string;
                     idempotency_key?: string;
                     inputs?: Record<string, never>;
                     metadata?: {
@@ -5429,6 +5431,7 @@ export interface operations {
                 };
                 content: {
                     "application/gzip": string;
+                    "application/vnd.methods.sealed": string;
                 };
             };
         };
@@ -6148,6 +6151,8 @@ export interface operations {
                         /** @enum {string} */
                         answer_by?: "application" | "team";
                         content_id?: string;
+                        files?: string[];
+                        files_of?: string;
                         idempotency_key?: string;
                         inputs?: Record<string, never>;
                         metadata?: {
