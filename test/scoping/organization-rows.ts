@@ -15,6 +15,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 const PREFIXES: Readonly<Record<string, string>> = {
   audit_id: 'aud',
+  bulk_id: 'bulk',
   delivery_id: 'dlv',
   endpoint_id: 'ep',
   key_id: 'key',
@@ -37,6 +38,8 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
   'registry.users': () => ({ first_role: 'member' }),
   'registry.version_locks': () => ({ lock: SOURCE, sha256: sha256(SOURCE) }),
   'registry.versions': () => ({ schema_version: 'method/2', source: SOURCE, sha256: sha256(SOURCE) }),
+  'scheduler.bulk_items': () => ({ state: 'todo' }),
+  'scheduler.bulks': () => ({ action: 'cancel', state: 'prepared' }),
   'scheduler.questions': () => ({ state: 'open', answer_by: 'team', closed_at_ms: null }),
   'scheduler.runs': () => ({ status: 'queued', answer_by: 'team' }),
   'scheduler.steps': () => ({ status: 'running' }),

@@ -47,16 +47,16 @@ test('a run shows who answered what was asked, when, how, and the hashes of it; 
   );
 });
 
-test('the answer of a deadline belongs to no person, and a key is named by its id', () => {
+test('the answer of a deadline belongs to no person, and a key is named by its id and name', () => {
   const timeout = { ...receipt, actor: undefined, channel: AnswerChannel.TIMEOUT };
-  const key = { ...receipt, actor: { ...receipt.actor, keyId: 'key_1' }, channel: AnswerChannel.API };
+  const key = { ...receipt, actor: { ...receipt.actor, keyId: 'key_1', name: 'shop' }, channel: AnswerChannel.API };
   const answers = [timeout, key].map((one) => create(ReceiptSchema, one as never));
   const shown = JSON.parse(runViewJson(queuedRun(facts, { answers }), [], 0)).answers;
   assert.deepEqual(
     shown.map(({ by, channel }: { by: unknown; channel: string }) => [by, channel]),
     [
       [null, 'timeout'],
-      [{ kind: 'service_key', id: 'key_1' }, 'api'],
+      [{ kind: 'service_key', id: 'key_1', name: 'shop' }, 'api'],
     ],
   );
 });
