@@ -1,7 +1,7 @@
 // Builds code of the repository as plain JavaScript into one folder: pieces shared by its processes, their threads and
 // the tests. Third-party packages are not built, except those that would slow starts.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -109,7 +109,7 @@ export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: tr
       ].join(' '),
     },
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-    plugins: [...plugins, firstPiece(root), othersOutside, placesOf(code, entries)],
+    plugins: [...plugins, firstPiece(root), othersOutside(root), placesOf(code, entries)],
   });
 }
 
@@ -126,19 +126,31 @@ function firstPiece(root: string): Plugin {
   };
 }
 
-const othersOutside: Plugin = {
-  name: 'packages of others stay outside',
-  setup(builder) {
-    builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      const isOurs = kind === 'entry-point' || path.startsWith('@methods/') || BUILT_IN.has(packageOf(path));
-      if (isOurs || pluginData === FOUND) return undefined;
-      if (!importer.includes('/node_modules/') || isBuiltin(path)) return { path, external: true };
-      // The version that the importer finds from its own location.
-      const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: FOUND });
-      return found.errors.length > 0 ? { path, external: true } : { path: found.path, external: true };
-    });
-  },
-};
+function othersOutside(root: string): Plugin {
+  return {
+    name: 'packages of others stay outside',
+    setup(builder) {
+      builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        const isOurs = kind === 'entry-point' || path.startsWith('@methods/') || BUILT_IN.has(packageOf(path));
+        if (isOurs || pluginData === FOUND) return undefined;
+        const isFoundFromRoot = !importer.includes('/node_modules/') && !isNested(root, importer, path);
+        if (isFoundFromRoot || isBuiltin(path)) return { path, external: true };
+        // The version that the importer finds from its own location.
+        const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: FOUND });
+        return found.errors.length > 0 ? { path, external: true } : { path: found.path, external: true };
+      });
+    },
+  };
+}
+
+/** Reports whether a package below `root` has its own version of what it imports. */
+function isNested(root: string, importer: string, path: string): boolean {
+  const folders = relative(root, dirname(importer)).split('/');
+  return folders.some((_, depth) => {
+    const folder = join(root, ...folders.slice(0, depth + 1));
+    return existsSync(join(folder, 'node_modules', packageOf(path)));
+  });
+}
 
 function packageOf(path: string): string {
   return path.split('/', path.startsWith('@') ? 2 : 1).join('/');
