@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '@methods/test/harness/until';
 import { queueHeadsQuery } from './indexed-rows.ts';
 import { TestStore } from './run-store.fixture.ts';
 
 const LEFT = 5_000;
 
-test('only the first look at the head of a queue passes over the runs that have left it', async () => {
+test('a look at the head of a queue passes over the runs that have left it only until one has marked them', async () => {
   const db = await TestStore.open();
   try {
     await db.sql`alter table scheduler.queue set (autovacuum_enabled = off)`;
@@ -21,8 +22,8 @@ test('only the first look at the head of a queue passes over the runs that have 
     };
     const first = await rowsFetched();
     assert.ok(first > LEFT, `${first} rows`);
-    const second = await rowsFetched();
-    assert.ok(second <= 64, `${second} rows`);
+    // A statistics run of the database may see the runs for a moment longer.
+    await until('a look marks the runs that left', async () => (await rowsFetched()) <= 64);
   } finally {
     await db.close();
   }
