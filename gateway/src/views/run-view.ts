@@ -1,8 +1,10 @@
 // Converts a run, as the scheduler sends it or a person's own computer recorded it, to the documented JSON.
 
+import { Run } from '@methods/api/run';
+import { assert } from '@methods/base/assert';
 import { productionMethodId } from '@methods/base/ids';
 import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';
-import { Answerer, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
+import { Answerer, RunStatus, type RunTiming, type RunView, RunViewSchema } from '@methods/proto/run/v1/run_pb';
 import { atOnce } from '../turns/steps.ts';
 import { jsonSpan, jsonString, jsonTime, textView } from './content-view.ts';
 import { partyView, timeView } from './party-view.ts';
@@ -94,13 +96,34 @@ export function runSummaryJson(run: RunView, nowMs: number, { errorLine = false 
   return `${headJson(run, nowMs)}${errorJson(run, errorLine && run.error !== undefined && run.error.message !== '')}}`;
 }
 
+/** The fields of the schema that are written by code of their own. */
+const WRITTEN: readonly (keyof Run)[] = [
+  ...(['run_id', 'method', 'version_id', 'status', 'run_data', 'content_id', 'answer_by', 'started_by'] as const),
+  ...(['timing', 'queued_reason', 'not_before', 'steps', 'question', 'answers'] as const),
+  ...(['result', 'result_at', 'error', 'ending'] as const),
+];
+
+/** All others have the message's field of the same name as their value. */
+const SAME_FIELDS = (Object.keys(Run.properties) as (keyof Run)[])
+  .filter((name) => !WRITTEN.includes(name))
+  .map((name) => {
+    const field = RunViewSchema.fields.find((each) => each.name === name);
+    assert(field, `RunView has no field ${name}`);
+    const isOptional = !(Run.required as string[]).includes(name);
+    return { before: `,"${name}":`, key: field.localName as keyof RunView, isOptional };
+  });
+
 function headJson(run: RunView, nowMs: number): string {
-  return (
+  let json =
     `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
-    `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},${dataJson(run)},` +
-    `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}",${starterJson(run)}"metadata":${JSON.stringify(run.metadata)},` +
-    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)}`
-  );
+    `${dataJson(run)},"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}",` +
+    `${starterJson(run)}"timing":${timingJson(run, nowMs)}${queuedReasonJson(run)}`;
+  for (const { before, key, isOptional } of SAME_FIELDS) {
+    const value = run[key];
+    // The message has a zero value for what is absent.
+    if (!isOptional || value) json += before + JSON.stringify(value);
+  }
+  return json;
 }
 
 function starterJson({ starter }: RunView): string {

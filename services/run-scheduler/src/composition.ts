@@ -240,12 +240,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
 
   // The bus: commands from other nodes, and this node's commands to the owners of runs.
   const publishReplies: NodeBus['publishReplies'] = (subject, replies) => nodeBus.publishReplies(subject, replies);
-  const commands = new CommandConsumer({
-    claims: claimsAtOnce,
-    databaseNowMs,
-    publishReplies,
-    logger: log('commands'),
-  });
+  const consumed = { claims: claimsAtOnce, databaseNowMs, publishReplies };
+  const commands = new CommandConsumer({ ...consumed, logger: log('commands') });
   const nodeBus: NodeBus = new NodeBus(bus, nodeId, {
     command: (body, ack) => void commands.received(body, ack),
     commandReplies: (body) => owners.received(body),
@@ -276,15 +272,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const unfinished = new UnfinishedRuns({ store, clock, logger: log('starts') });
   const kept = { actors, store, folders, turns: new RestedTurns('runs from a later step', clock) };
   const begun = { maxAttempts, databaseClock, nextStartShard: () => shards.nextStartShard() };
-  const starts = new StartRuns({
-    ...node,
-    ...begun,
-    actors,
-    claims: claimsAtOnce,
-    unfinished,
-    kept,
-    files: inputFiles,
-  });
+  const checked = { unfinished, kept, files: inputFiles };
+  const starts = new StartRuns({ ...node, ...begun, ...checked, actors, claims: claimsAtOnce });
   const listTurns = new RestedTurns('lists', clock);
   const page: RunLists['page'] = (selection) => listTurns.run(selection.orgId, () => lists.page(selection));
   const asked = { actors, answers, owners, watchers, followers, interests, lists: { page }, logger: log('gateways') };

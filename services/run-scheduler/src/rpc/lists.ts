@@ -86,7 +86,7 @@ function placeOf(cursor: string): RunPlace {
 function listedView(run: ListedRun, errorLines: boolean): RunViewMessage {
   const { firstLine = '', ...error } = run.error ?? {};
   return {
-    ...shownView(run, run),
+    ...shownView(run.facts, run),
     ...(run.error === null ? {} : { error: { ...error, message: errorLines ? firstLine : '' } }),
     ...(run.ending === null || isFinal(run.status) ? {} : { ending: run.ending }),
   };

@@ -62,8 +62,8 @@ async function reads(reader: OrganizationReader, orgId: OrgId): Promise<void> {
   await queues.all(orgId);
   const page = await new RunLists(options).page({ ...range, statuses: ['queued'], limit: 1 });
   const [run] = (await new RunLists(options).page({ ...range, statuses: ['succeeded'], limit: 1 })).runs;
-  await queues.place(orgId, page.runs[0]?.runId ?? 'run_none');
-  const runId = run?.runId ?? 'run_none';
+  await queues.place(orgId, page.runs[0]?.facts.runId ?? 'run_none');
+  const runId = run?.facts.runId ?? 'run_none';
   const candidates = new BulkCandidates(options);
   await candidates.matching(range);
   await candidates.named(orgId, [runId]);

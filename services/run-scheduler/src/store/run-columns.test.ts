@@ -56,5 +56,6 @@ test('a listed fact is in the list', () => {
     if (listed) row[name] ??= start?.({ before: null, after: runs.queued } as never) ?? null;
   }
   const run = listedRun(row as unknown as ListedRunRow);
-  for (const [name, { listed, fact }] of columns) assert.ok(!listed || fact === undefined || fact.key in run, name);
+  for (const [name, { listed, fact }] of columns)
+    assert.ok(!listed || fact === undefined || fact.key in run.facts, name);
 });

@@ -90,7 +90,7 @@ describe('lists of runs', () => {
 
   test('all pages together hold every run of the organization once, newest first', async () => {
     const all = await pages({});
-    const runs = all.flatMap(({ runs }) => runs);
+    const runs = all.flatMap(({ runs }) => runs.map(({ facts }) => facts));
     assert.equal(all.length, RUNS / 200);
     assert.equal(new Set(runs.map(({ runId }) => runId)).size, RUNS);
     const sorted = [...runs].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.runId < b.runId ? 1 : -1));
@@ -116,7 +116,7 @@ describe('lists of runs', () => {
   test('a filter that many runs match fills its pages', async () => {
     const { runs, next } = await page({ statuses: ['succeeded', 'waiting'], limit: 50 });
     assert.equal(runs.length, 50);
-    assert.deepEqual(next, { createdAtMs: runs.at(-1)?.createdAtMs, runId: runs.at(-1)?.runId });
+    assert.deepEqual(next, { createdAtMs: runs.at(-1)?.facts.createdAtMs, runId: runs.at(-1)?.facts.runId });
   });
 
   test('filters by method, metadata and time select together', async () => {
@@ -139,7 +139,7 @@ describe('lists of runs', () => {
       starter_json = ${JSON.stringify(starter)}, metadata_json = ${JSON.stringify({ note: 'Say "Hi"\\' })}
       where run_id = (select min(run_id) from scheduler.runs where org_id = 'org_text')`;
     const found = async (selection: Partial<RunSelection>) =>
-      (await page({ orgId: 'org_text', ...selection })).runs.map(({ runId }) => runId === odd);
+      (await page({ orgId: 'org_text', ...selection })).runs.map(({ facts }) => facts.runId === odd);
     assert.deepEqual(await found({ versionId: 'ver_2' }), [true]);
     assert.deepEqual(await found({ startedBy: 'usr_ada' }), [true]);
     assert.deepEqual(await found({ startedBy: 'usr_a' }), []);

@@ -104,7 +104,7 @@ function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | 
     shown++;
   }
   const runs = rows.slice(0, shown).map(listedRun);
-  const last = runs.at(-1);
+  const last = runs.at(-1)?.facts;
   const more = shown < rows.length && last !== undefined;
   if (more) return { runs, next: { createdAtMs: last.createdAtMs, runId: last.runId }, searchedToMs: null };
   return { runs, next: reach, searchedToMs: reach?.createdAtMs ?? null };
@@ -114,7 +114,8 @@ function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | 
 export const listedRunColumns = selected(({ listed }) => listed);
 
 /** The facts of the run, and its state. */
-export interface ListedRun extends ListedFacts {
+export interface ListedRun {
+  readonly facts: ListedFacts;
   readonly revision: number;
   readonly status: Run['status'];
   readonly stateSinceMs: number;
@@ -137,7 +138,7 @@ interface ListedError extends Omit<RunError, 'message'> {
 
 export function listedRun(row: ListedRunRow): ListedRun {
   return {
-    ...listedFactsFrom(row),
+    facts: listedFactsFrom(row),
     revision: row.revision,
     status: row.status,
     stateSinceMs: row.state_since_ms,

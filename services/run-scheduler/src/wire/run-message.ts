@@ -60,20 +60,8 @@ export function isViewAtRest({ status }: RunViewMessage): boolean {
   return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
 }
 
-/** What a start sets and both a whole run and a run in a list show. */
-type ShownFacts = Pick<
-  RunFacts,
-  | 'runId'
-  | 'method'
-  | 'versionId'
-  | 'maxAttempts'
-  | 'answerBy'
-  | 'metadata'
-  | 'createdAtMs'
-  | 'contentId'
-  | 'starter'
-  | 'keyId'
->;
+/** The message has these in another form. */
+type ConvertedFacts = Pick<RunFacts, 'answerBy' | 'contentId' | 'starter' | 'keyId' | 'createdAtMs'>;
 
 interface ShownState extends Pick<Run, 'status' | 'revision' | 'attempts' | 'startedAtMs' | 'stateSinceMs' | 'spans'> {
   readonly cancelRequested?: boolean;
@@ -91,19 +79,19 @@ export function runView(run: Run): RunViewMessage {
   return view;
 }
 
-/** What a whole run and a run in a list show alike. */
-export function shownView(facts: ShownFacts, run: ShownState) {
+/**
+ * What a whole run and a run in a list show alike. Facts whose names the message has are shown; the others do not leave
+ * the process.
+ */
+export function shownView<Facts extends ConvertedFacts>(facts: Facts, run: ShownState) {
+  const same: Omit<Facts, keyof ConvertedFacts> = facts;
   return {
-    runId: facts.runId,
-    method: facts.method,
-    versionId: facts.versionId,
+    ...same,
     status: RUN_STATUS[run.status],
     attempts: run.attempts,
-    maxAttempts: facts.maxAttempts,
     answerBy: answererNumber(facts.answerBy),
-    metadata: facts.metadata,
     contentId: facts.contentId ?? '',
-    ...starterField(facts),
+    starter: starterField(facts),
     timing: {
       createdAtMs: facts.createdAtMs,
       startedAtMs: run.startedAtMs ?? 0,
@@ -121,11 +109,11 @@ export function shownView(facts: ShownFacts, run: ShownState) {
 }
 
 /** As the run knew them; the role and the program of a person do not concern readers. */
-function starterField(facts: Pick<RunFacts, 'starter' | 'keyId'>) {
+function starterField(facts: ConvertedFacts) {
   const party = starterOf(facts);
-  if (party === null) return {};
+  if (party === null) return undefined;
   const { personId, keyId, email, name, linkRecipient } = party;
-  return { starter: { personId, keyId, email, name, linkRecipient } };
+  return { personId, keyId, email, name, linkRecipient };
 }
 
 function stepView(step: StepSummary): MessageInitShape<typeof StepViewSchema> {
