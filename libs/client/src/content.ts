@@ -3,12 +3,35 @@ import { unlessLeft } from './deadline.ts';
 import { ConfigurationError, ConflictError, SealedValueError } from './errors.ts';
 import type { Requests } from './requests.ts';
 import { type OpenedQuestion, type Question, type Run, runPath } from './run.ts';
-import type { SealedContent, SealedInputFile, SealedInputs } from './sealed-content.ts';
-import type { SealedUpload } from './sealed-files.ts';
+import type { SealedContent, SealedInputs } from './sealed-content.ts';
 import type { StartBody } from './starts.ts';
 import { type Whoami, WhoamiReader } from './whoami.ts';
 
 export type RunData = 'account' | 'device';
+
+// The package publishes these types, so they name nothing of the workspace.
+
+interface OpeningFile {
+  readonly fileId: string;
+  opened(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
+}
+
+/** An upload, sealed anew for each try. */
+export interface SealingUpload {
+  /** Why the file cannot be sent at all. */
+  readonly fault: Error | null;
+  sealed(plain: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array>;
+  reference(fileId: string, file: { readonly name: string; readonly mediaType: string }): SealedFileFields;
+}
+
+interface SealedFileFields {
+  readonly file_id: string;
+  readonly content_id: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly media_type: string;
+}
 
 /** A run's start as the server has it. */
 interface SealedStart extends SealedInputs {
@@ -73,7 +96,7 @@ export class Content {
   }
 
   /** How the bytes of a file leave the process; null: as they are. @throws ConfigurationError `device_key_required` */
-  async ofFile(idempotencyKey: string, signal: AbortSignal | undefined): Promise<SealedUpload | null> {
+  async ofFile(idempotencyKey: string, signal: AbortSignal | undefined): Promise<SealingUpload | null> {
     if (!(await unlessLeft(this.isSealed(), signal))) return null;
     return (await this.sealing()).sealUpload(idempotencyKey);
   }
@@ -89,11 +112,7 @@ export class Content {
   }
 
   /** The file that the inputs of a run in device mode name by its path, and how it is opened; undefined: none. */
-  async inputFileOf(
-    runId: string,
-    path: string,
-    signal: AbortSignal | undefined,
-  ): Promise<SealedInputFile | undefined> {
+  async inputFileOf(runId: string, path: string, signal: AbortSignal | undefined): Promise<OpeningFile | undefined> {
     const sealing = await this.sealing();
     return sealing.inputFile(await this.startOf(runId, signal), path);
   }

@@ -1,9 +1,8 @@
 // Files for inputs of type `file`.
 import { randomUUID } from 'node:crypto';
-import type { Content } from './content.ts';
+import type { Content, SealingUpload } from './content.ts';
 import type { Bytes } from './exchange.ts';
 import type { RequestOptions, Requests } from './requests.ts';
-import type { SealedUpload } from './sealed-files.ts';
 
 const OF_ANY_TYPE = 'application/octet-stream';
 const SEALED_MEDIA_TYPE = 'application/vnd.methods.sealed';
@@ -77,7 +76,7 @@ export class Files {
 
   /** The name and the type are sealed with the inputs of the run. */
   private async uploadSealed(
-    sealed: SealedUpload,
+    sealed: SealingUpload,
     bytes: Bytes,
     { name, mediaType, idempotencyKey, signal }: Sent,
   ): Promise<SentFile> {

@@ -25,11 +25,6 @@ export interface SealedInputs {
   readonly files?: readonly string[];
 }
 
-export interface SealedInputFile {
-  readonly fileId: string;
-  opened(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
-}
-
 export class SealedContent {
   private readonly keys: KeyRing;
 
@@ -62,12 +57,14 @@ export class SealedContent {
   }
 
   /** The file that the inputs of a run name, by the path of its file value. @throws SealedValueError */
-  inputFile(start: SealedInputs, path: string): SealedInputFile | undefined {
+  inputFile(start: SealedInputs, path: string) {
     const key = opened(() => this.keys.keyOf(start.inputs));
     const file = filesNamedIn(this.openInputs(start)).sealed.find(
       ({ file_id: fileId, name }) => `inputs/${fileId}/${name}` === path,
     );
-    return file && { fileId: file.file_id, opened: (parts) => openedInputFile(key, file, parts) };
+    return (
+      file && { fileId: file.file_id, opened: (parts: AsyncIterable<Uint8Array>) => openedInputFile(key, file, parts) }
+    );
   }
 
   /** @throws SealedValueError */
