@@ -36,9 +36,10 @@ interface Schema {
   readonly properties?: Readonly<Record<string, object>>;
 }
 
-const DOWNLOADS: Readonly<Record<string, string>> = {
-  'GET /v1/runs/{id}/files': 'application/gzip',
-  'GET /v1/runs/{id}/files/{path}': 'application/octet-stream',
+/** Types by route: files of a run, and sealed files of a run in device mode. */
+const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
+  'GET /v1/runs/{id}/files': ['application/gzip', 'application/vnd.methods.sealed'],
+  'GET /v1/runs/{id}/files/{path}': ['application/octet-stream'],
 };
 
 export function description(stack: () => Stack): void {
@@ -107,9 +108,10 @@ export function description(stack: () => Stack): void {
           assert.match(status, /^(\d{3}|\dXX)$/, route);
           assert.ok(typeof response.description === 'string', `${route} ${status}`);
           if (status === '204' || response.content?.['text/event-stream']) continue;
-          const type = DOWNLOADS[route];
-          if (type !== undefined && status === '200') {
-            assert.deepEqual(response.content, { [type]: { schema: { type: 'string', format: 'binary' } } });
+          const types = DOWNLOADS[route];
+          if (types !== undefined && status === '200') {
+            const bytes = { schema: { type: 'string', format: 'binary' } };
+            assert.deepEqual(response.content, Object.fromEntries(types.map((type) => [type, bytes])));
             continue;
           }
           const schema = response.content?.['application/json']?.schema;

@@ -35,6 +35,7 @@ test('whoami returns the caller, the organization and the kind of credential, an
     user: { id: body.user.id, email: '', name: body.user.name },
     role: 'viewer',
     organization: { id: body.organization.id, name: 'acme' },
+    organizations: [body.organization],
     credential: 'machine_token',
   });
   const other = await stranger('GET', '/api/whoami');
