@@ -1,16 +1,20 @@
 // Builds the folder that `npm pack` packs: the library as ES modules and as CommonJS, each with its types, without any
 // dependency. The types of runs are written from their schemas, which applications do not have.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Question } from '@methods/api/question';
+import { Run } from '@methods/api/run';
+import { Sealed } from '@methods/api/value';
+import { typescriptOfSchema } from '@methods/cli/method-types/typescript-types';
+import type { JsonSchema } from '@methods/method/json';
 import { buildBundle, PROGRAM } from '@methods/worker/pack/build-bundle';
 import { build } from 'esbuild';
-import { apiTypes } from './api-types.ts';
-import { inlinedLicences } from './inlined-licences.ts';
 
 const run = promisify(execFile);
 const CLIENT = fileURLToPath(new URL('..', import.meta.url));
@@ -141,4 +145,40 @@ async function manifest(): Promise<object> {
     types: './cjs/index.d.ts',
     exports: { '.': { import: files('esm'), require: files('cjs') }, './package.json': './package.json' },
   };
+}
+
+// Writes the types of runs and their questions as TypeScript, from the schemas by which the server describes them.
+
+/** The text of `api.d.ts`. */
+export function apiTypes(): string {
+  // A sealed question has only some of the fields; the library opens it before it passes it on.
+  const question = { ...Question, properties: { ...Question.properties, sealed: Sealed } };
+  const run = { ...Run, properties: { ...Run.properties, question: { $ref: '#/$defs/Question' } } };
+  const types = { Question: question, Run: run, RunStatus: Run.properties.status };
+  const texts = Object.entries(types).map(
+    ([name, schema]) => `export type ${name} = ${typescriptOfSchema(schema as unknown as JsonSchema, (each) => each)};`,
+  );
+  return `${texts.join('\n')}\n`;
+}
+
+// The licences of the packages whose code is in the built files: their texts have to come with it.
+
+const LICENCE = /^(?:licen[cs]e|copying|notice)(?:\.\w+)?$/i;
+
+/** `inputs`: the files that were built, from `folder`. @throws Error for a package without a licence text */
+async function inlinedLicences(inputs: Iterable<string>, folder: string): Promise<string> {
+  const packages = new Set<string>();
+  for (const input of inputs) {
+    const [found] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
+    if (found !== undefined) packages.add(join(folder, found));
+  }
+  const texts: string[] = [];
+  for (const place of [...packages].sort()) {
+    const { name, version } = JSON.parse(await readFile(join(place, 'package.json'), 'utf8')) as Record<string, string>;
+    const names = (await readdir(place)).filter((each) => LICENCE.test(each) && existsSync(join(place, each)));
+    if (names.length === 0) throw new Error(`${name} has no licence text`);
+    const bodies = await Promise.all(names.sort().map((each) => readFile(join(place, each), 'utf8')));
+    texts.push(`${name} ${version}\n\n${bodies.map((body) => body.trim()).join('\n\n')}\n`);
+  }
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { RunClient } from './run-client.ts';
+import { RunClient } from './demonstration.ts';
 
 test('waits for a busy service and for a run that takes long', async () => {
   const answers: [status: number, run: object][] = [

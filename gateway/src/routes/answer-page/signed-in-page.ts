@@ -4,14 +4,23 @@ import { fastifyCookie } from '@fastify/cookie';
 import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId, type QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { AnswerChannel } from '@methods/proto/run/v1/run_pb';
+import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { hasOwnOrigin, sessionToken } from '../../callers/people.ts';
 import type { Accounts } from '../../clients/accounts.ts';
+import type { OrganizationMembers } from '../../clients/organization-members.ts';
+import type { QuestionCalls } from '../../clients/question-calls.ts';
+import type { RegistryCalls } from '../../clients/registry-calls.ts';
+import { callerOf } from '../../plugins/caller.ts';
 import { addOrganizationTurns, type OrganizationTurns } from '../../plugins/organization-turns.ts';
 import { addRateLimit, type RateLimit } from '../../plugins/rate-limit.ts';
+import { actorOf } from '../../plugins/request-actor.ts';
+import { answerFacts, runChanged, runShown } from '../runs/run-acts.ts';
+import { noMember, type OpenedQuestion } from './asked-question.ts';
+import { readQuestion } from './asked-questions.ts';
 import { addPageReplies, addPageRoutes, holdBody, type PageScopeParts } from './page-scope.ts';
-import { openSignedIn, type SignedInParts } from './signed-in-question.ts';
 
 export interface SignedInPageParts extends PageScopeParts, SignedInParts {
   readonly accounts: Pick<Accounts, 'sessionMember'>;
@@ -63,4 +72,54 @@ function addSession(scope: FastifyInstance, { accounts, publicUrl }: SignedInPag
 
 function questionIdOf(request: FastifyRequest): string {
   return (request.params as { id?: string }).id ?? '';
+}
+
+// A question as a signed-in person opens it: the run decides whether they may answer, and their acts are recorded like
+// those of the API.
+
+interface SignedInParts {
+  readonly questions: Pick<QuestionCalls, 'get' | 'answer' | 'delegate'>;
+  readonly members: Pick<OrganizationMembers, 'find'>;
+  readonly registryCalls: Pick<RegistryCalls, 'accounts'>;
+  readonly audit: AuditLog;
+}
+
+/** @throws ServiceError not_found for a question that the organization does not have */
+async function openSignedIn(
+  parts: SignedInParts,
+  request: FastifyRequest,
+  questionId: QuestionId,
+): Promise<OpenedQuestion> {
+  const { questions, members } = parts;
+  const { orgId } = callerOf(request);
+  const named = { orgId, questionId };
+  const actor = actorOf(request);
+  const read = async () => (await readQuestion(parts, named, actor)) ?? missing();
+  const question = await read();
+  await runShown(request, parts, question.runId);
+  const changed = { targetId: question.runId };
+  return {
+    orgId,
+    visitor: { name: actor.name || actor.email, linkRecipient: null, state: 'open' },
+    question,
+    async answer({ answerJson, comment }) {
+      const channel = AnswerChannel.INBOX;
+      const { run } = await questions.answer({ ...named, answerJson, comment, actor, channel });
+      const facts = run === undefined ? { question_id: questionId } : answerFacts(run, questionId, channel);
+      await runChanged(request, parts, 'run.answer', { ...changed, facts });
+      return read();
+    },
+    async delegate(address) {
+      const to = (await members.find(orgId, address)) ?? noMember();
+      await questions.delegate({ ...named, by: actor, to });
+      const facts = { question_id: questionId, to: to.personId };
+      await runChanged(request, parts, 'run.delegate', { ...changed, facts });
+      return to.name || to.email;
+    },
+    again: read,
+  };
+}
+
+function missing(): never {
+  throw new ServiceError('not_found');
 }

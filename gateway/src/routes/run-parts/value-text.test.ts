@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeCharacters } from './value-text.ts';
+import { wholeCharacters } from './read-values.ts';
 
 const TEXT = 'aä€😀z'.repeat(20);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvCell, csvLine } from './csv-cell.ts';
+import { csvCell, csvLine } from './usage-csv.ts';
 
 test('a text that a spreadsheet could take for a formula is a text', () => {
   for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '|calc', '%0', ' =1']) {

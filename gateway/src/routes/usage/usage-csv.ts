@@ -1,8 +1,7 @@
 // GET /api/usage/csv: usage as a file for spreadsheets. A day and method is one line, though its runs may be read in
 // several pages; their percentiles cannot be added up, and are empty then.
 import { Readable } from 'node:stream';
-import type { OrgId, ProductionId } from '@methods/base/ids';
-import { bareMethodId, productionMethodId } from '@methods/base/ids';
+import { bareMethodId, type OrgId, type ProductionId, productionMethodId } from '@methods/base/ids';
 import type { UsageRow } from '@methods/proto/scheduler/v1/usage_service_pb';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
@@ -11,7 +10,6 @@ import { callerOf } from '../../plugins/caller.ts';
 import { replies } from '../reply-schemas.ts';
 import { asDownload } from '../runs/downloads.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
-import { csvLine } from './csv-cell.ts';
 import { rangeOf, UsageQuery, type UsageRouteParts } from './usage-range.ts';
 
 const CSV = 'text/csv; charset=utf-8';
@@ -139,4 +137,17 @@ async function methodNames({ methods }: RegistryCalls, orgId: OrgId): Promise<Re
     if (cursor === '') break;
   }
   return names;
+}
+
+// A cell of a CSV file (RFC 4180) that no spreadsheet takes for a formula.
+
+/** A text that begins like a formula gets an apostrophe in front, which spreadsheets do not show. */
+export function csvCell(value: string | number): string {
+  const text = String(value);
+  const plain = typeof value === 'string' && /^[\s]*[=+\-@\t\r|%]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]|^\s|\s$/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+export function csvLine(cells: readonly (string | number)[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
 }

@@ -1,20 +1,23 @@
 // `methods mcp`: the configuration of agents' programs, the sign-in for agents, and the bridge.
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { chooseServer } from '../chosen-server/choose-server.ts';
+import { type ChosenServer, chooseServer } from '../chosen-server/choose-server.ts';
+import { developmentUser } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
+import type { Config } from '../config.ts';
+import { CommandError, EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
 import { MCP_WORDS } from '../help-words.ts';
-import { readServerFacts } from '../server/server-facts.ts';
+import type { Credential } from '../server/credential.ts';
+import { readServerFacts, type ServerFacts } from '../server/server-facts.ts';
 import { deviceSignIn, hasDeviceFlow } from '../sign-in/device-sign-in.ts';
-import { discoverIssuer, issuerNames } from '../sign-in/issuer-client.ts';
+import { discoverIssuer, issuerNames, serverAudience } from '../sign-in/issuer-client.ts';
 import { rememberIssuer } from '../sign-in/last-sign-in.ts';
 import { loopbackSignIn } from '../sign-in/loopback-sign-in.ts';
+import { signInCredential } from '../sign-in/sign-in-credential.ts';
 import { SignInStore } from '../sign-in/sign-in-store.ts';
 import { AGENT_APPS, type AgentApp, agentFile, type Way } from './agent-apps.ts';
-import { agentCredential, mcpAddress } from './agent-credential.ts';
 
 /** Accepted by every program, and needs no quotes in any file. */
 const NAME = /^[A-Za-z0-9_-]{1,40}$/;
@@ -112,4 +115,38 @@ async function bridge(line: CommandLine, context: CommandContext): Promise<ExitC
   const servers = new AgentServers({ find, interrupted });
   await new McpBridge({ servers, input: stdin, output: stdout, interrupted }).run();
   return EXIT.done;
+}
+
+// The credential with which the bridge calls the MCP server: a separate sign-in, or a local stack's developer.
+
+/** The address of the MCP server, which is also its tokens' audience. @throws CommandError `no_mcp`, `foreign_audience`. */
+function mcpAddress(server: string, { mcpUrl }: ServerFacts, named: string | undefined): string {
+  if (mcpUrl === null) throw new CommandError('no_mcp', `${server} has no MCP server`);
+  return serverAudience(server, mcpUrl, named);
+}
+
+/** A person may sign in while the bridge runs: without a sign-in, each request looks for one. */
+function agentCredential({ baseUrl, stack }: ChosenServer, { issuer }: ServerFacts, config: Config): Credential {
+  let found: Credential | null = null;
+  const credential = async () => {
+    found ??=
+      (await signInCredential(baseUrl, issuer, config, 'agents')) ??
+      (stack === null ? null : await developmentUser(stack, 'mcp'));
+    if (found !== null) return found;
+    throw new CommandError('not_signed_in', 'not signed in for agents', {
+      hint: `methods mcp login --server ${baseUrl}`,
+    });
+  };
+  return {
+    kind: 'sign-in',
+    async bearer(signal) {
+      try {
+        return await (await credential()).bearer(signal);
+      } catch (error) {
+        if (error instanceof CommandError && error.code === 'sign_in_over') found = null;
+        throw error;
+      }
+    },
+    renew: async (signal) => (await credential()).renew(signal),
+  };
 }

@@ -2,6 +2,8 @@
 // while no run is waited for. The library sends orders and gets reports; both are JSON.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Backoff } from '@methods/base/backoff';
 import { systemClock, type Timer } from '@methods/base/clock';
 import type { ProductionId } from '@methods/base/ids';
 import { StepFetch } from '@methods/executor/step-fetch';
@@ -9,7 +11,6 @@ import type { Logger } from '@methods/logging/logger';
 import type { JsonObject } from '@methods/method/json';
 import { Worker } from '../worker.ts';
 import { KeptResults } from './kept-results.ts';
-import { schedulerAddresses } from './scheduler-addresses.ts';
 
 export type Order =
   | {
@@ -207,4 +208,30 @@ function secretsOf(environment: InAppWorkerParts['environment']): Map<string, st
     if (value !== undefined && name !== 'SERVICE_API_KEY') secrets.set(name, value);
   }
   return secrets;
+}
+
+// Asks a server where its workers connect, until it answers.
+
+const REPLY_MS = 10_000;
+
+/** Empty: the server has no such address. Null: it was stopped. */
+async function schedulerAddresses(server: string, signal: AbortSignal): Promise<string[] | null> {
+  const backoff = new Backoff({ firstMs: 100, maxMs: 5_000, jitter: 0.5 });
+  for (;;) {
+    try {
+      const reply = await fetch(`${server}/.well-known/methods`, {
+        redirect: 'error',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(REPLY_MS)]),
+      });
+      const facts: unknown = await reply.json();
+      if (reply.ok) {
+        const { grpc_url: address } = Object(facts) as { grpc_url?: unknown };
+        return typeof address === 'string' && address !== '' ? address.split(',') : [];
+      }
+    } catch {
+      // The library's own requests report what is wrong with the server.
+    }
+    await pause(backoff.nextMs(), undefined, { signal }).catch(() => {});
+    if (signal.aborted) return null;
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
 import type { FailedRun } from '../store/run-statistics.ts';
-import { failureGroups } from './failure-groups.ts';
+import { failureGroups } from './statistics-service.ts';
 
 function failed(message: string, more: Partial<FailedRun> & { step?: string; code?: string } = {}): FailedRun {
   const { step = 'charge', code = 'step_failed', ...rest } = more;
