@@ -2,7 +2,7 @@
 // `--kept ROOT`: into a folder of that one for the present sources, unless it is there, and prints its path.
 
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,8 @@ async function kept(root: string): Promise<string> {
   const unfinished = await mkdtemp(join(root, 'unfinished-'));
   try {
     await buildPackages(unfinished);
+    // Made for its owner only; starts of other users serve it too.
+    await chmod(unfinished, 0o755);
     await rename(unfinished, folder).catch(async (error) => {
       // Another start has built the same meanwhile.
       if (!(await isWhole(folder))) throw error;
