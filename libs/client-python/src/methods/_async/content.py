@@ -90,9 +90,6 @@ class AsyncContent:
         """The file that the inputs of a run in device mode name by this path, and what opens it."""
         return (await self._sealed()).input_file(await self._start_of(run_id), path)
 
-    async def _start_of(self, run_id: str) -> Json:
-        return await self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
-
     async def opened(self, run: Run) -> Run:
         """The run with its question and messages opened; what does not open stays sealed."""
         if run.content_id is None or self._requests.credential.content_part is None:

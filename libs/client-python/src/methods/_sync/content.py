@@ -91,9 +91,6 @@ class Content:
         """The file that the inputs of a run in device mode name by this path, and what opens it."""
         return (self._sealed()).input_file(self._start_of(run_id), path)
 
-    def _start_of(self, run_id: str) -> Json:
-        return self._requests.send(Send("GET", f"{run_path(run_id)}/start"), dict)
-
     def opened(self, run: Run) -> Run:
         """The run with its question and messages opened; what does not open stays sealed."""
         if run.content_id is None or self._requests.credential.content_part is None:
