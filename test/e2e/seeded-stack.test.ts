@@ -116,10 +116,11 @@ test('many queued runs are cancelled at once: first prepared, then followed to t
   await post(`/api/bulk/${bulk.id}/start`);
   assert.deepEqual((await done(bulk.id)).counts, { total: before.length, todo: 0, done: before.length, failed: 0 });
   assert.deepEqual(await listed('status=queued'), []);
-  const { items } = await get(`/api/audit?action=run.cancel&limit=200`);
-  assert.ok(
-    items.filter(({ after }: { after: { bulk_id?: string } }) => after.bulk_id === bulk.id).length >= before.length,
-  );
+  const isOfIt = ({ after }: { after: { bulk_id?: string } }) => after.bulk_id === bulk.id;
+  await until('its cancels are in the audit log', async () => {
+    const { items } = await get(`/api/audit?action=run.cancel&limit=200`);
+    return items.filter(isOfIt).length >= before.length;
+  });
 });
 
 test('failed runs are started again from the step that failed, once each', async () => {

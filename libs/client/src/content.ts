@@ -16,7 +16,7 @@ interface OpeningFile {
   opened(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
-/** An upload, sealed anew for each try. */
+/** An upload, sealed again for each try. */
 export interface SealingUpload {
   /** Why the file cannot be sent at all. */
   readonly fault: Error | null;
