@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-from typing import Any, BinaryIO, Callable, Iterator, Optional, cast
+from typing import Any, BinaryIO, Callable, Iterator, Optional
 
 from ._errors import InvalidRequest, MethodsError, SealedValueError
 from ._sealed import ContentKey, FileContentKey
@@ -105,7 +105,7 @@ class StreamOpener:
                 return
             self._salt = self._take(_SALT_BYTES).hex()
         while len(self._rest) >= 4:
-            (length,) = cast("tuple[int]", struct.unpack(">I", self._rest[:4]))
+            length = int.from_bytes(self._rest[:4], "big")
             if length < _OVERHEAD_BYTES or length > CHUNK_BYTES + _OVERHEAD_BYTES or self._ended:
                 raise damaged()
             if len(self._rest) < 4 + length:
