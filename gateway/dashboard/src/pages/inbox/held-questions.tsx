@@ -2,8 +2,8 @@
 // person reads.
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import classes from './inbox.module.css';
-import type { InboxItem } from './questions.ts';
+import classes from '../../question/question.module.css';
+import type { InboxItem } from '../../question/questions.ts';
 
 interface HeldBack {
   readonly shown: readonly InboxItem[];

@@ -2,8 +2,8 @@
 import { NativeSelect } from '@mantine/core';
 import type { Search } from '../../address/search.ts';
 import { useMethods } from '../../api/method-names.ts';
-import classes from './inbox.module.css';
-import type { InboxCounts } from './questions.ts';
+import classes from '../../question/question.module.css';
+import type { InboxCounts } from '../../question/questions.ts';
 
 const SHOWS = ['all', 'mine', 'unassigned', 'due', 'application'] as const;
 type Show = (typeof SHOWS)[number];

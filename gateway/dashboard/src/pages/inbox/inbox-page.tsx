@@ -12,12 +12,12 @@ import { useSearchState } from '../../frame/navigate.ts';
 import { PageLink } from '../../frame/page-link.tsx';
 import { useKeyHelp } from '../../keyboard/help.tsx';
 import { isSingleKey } from '../../keyboard/single-keys.ts';
+import classes from '../../question/question.module.css';
+import { QuestionPane } from '../../question/question-pane.tsx';
+import type { InboxItem } from '../../question/questions.ts';
 import { HeldQuestions, useHeldBack } from './held-questions.tsx';
-import classes from './inbox.module.css';
 import { InboxFilters, queryOf } from './inbox-filters.tsx';
 import { QuestionList } from './question-list.tsx';
-import { QuestionPane } from './question-pane.tsx';
-import type { InboxItem } from './questions.ts';
 
 const PAGE = 50;
 const HELP = {

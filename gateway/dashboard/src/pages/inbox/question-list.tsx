@@ -4,12 +4,12 @@ import type { Search } from '../../address/search.ts';
 import { useMethodName } from '../../api/method-names.ts';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { PageLink } from '../../frame/page-link.tsx';
+import { Due } from '../../question/due.tsx';
+import { useMemberName } from '../../question/members.ts';
+import classes from '../../question/question.module.css';
+import type { InboxItem } from '../../question/questions.ts';
 import { useViewer } from '../../session/viewer.tsx';
 import { Time } from '../../time/time.tsx';
-import { Due } from './due.tsx';
-import classes from './inbox.module.css';
-import { useMemberName } from './members.ts';
-import type { InboxItem } from './questions.ts';
 
 interface QuestionListProps {
   readonly items: readonly InboxItem[];

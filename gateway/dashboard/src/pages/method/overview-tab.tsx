@@ -2,6 +2,7 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema } from '@methods/method/json';
 import { useQuery } from '@tanstack/react-query';
 import { got } from '../../api/client.ts';
+import { type SourceVersion, useVersion, type WholeMethod } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Command } from '../../design/command.tsx';
 import { Empty } from '../../design/empty.tsx';
@@ -11,7 +12,6 @@ import { PageLink } from '../../frame/page-link.tsx';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { type SourceVersion, useVersion, type WholeMethod } from './method-reads.ts';
 import { TestRunForm } from './test-run-form.tsx';
 
 export function OverviewTab({ method }: MethodTabProps) {

@@ -3,6 +3,7 @@ import { Button, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { got } from '../../api/client.ts';
+import { useMethodChanged } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel, RequestId } from '../../design/panel.tsx';
@@ -10,7 +11,6 @@ import { showToast } from '../../frame/toast-list.ts';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { useMethodChanged } from './method-reads.ts';
 
 export function PromptTab({ method }: MethodTabProps) {
   const { org, api } = useApi();

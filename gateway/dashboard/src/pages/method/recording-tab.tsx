@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { got } from '../../api/client.ts';
+import { useMethodChanged, useVersion, useVersions } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
@@ -11,7 +12,6 @@ import { useMay } from '../../session/viewer.tsx';
 import { Time } from '../../time/time.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { useMethodChanged, useVersion, useVersions } from './method-reads.ts';
 
 export function RecordingTab({ method }: MethodTabProps) {
   const { api } = useApi();

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { got } from '../../api/client.ts';
+import { shortVersion } from '../../api/method-reads.ts';
 import type { ListedRun } from '../../api/shapes.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../design/data-table.tsx';
@@ -12,7 +13,6 @@ import { PageLink } from '../../frame/page-link.tsx';
 import { Duration, Time } from '../../time/time.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { shortVersion } from './method-reads.ts';
 
 const PAGE = 50;
 

@@ -4,12 +4,12 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { got } from '../../api/client.ts';
 import { isFailure } from '../../api/failure.ts';
+import { shortVersion, useMethodChanged, type WholeMethod } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { RequestId } from '../../design/panel.tsx';
 import { PageLink } from '../../frame/page-link.tsx';
 import { showToast } from '../../frame/toast-list.ts';
 import classes from './method.module.css';
-import { shortVersion, useMethodChanged, type WholeMethod } from './method-reads.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
 

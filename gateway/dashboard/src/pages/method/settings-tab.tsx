@@ -3,13 +3,13 @@ import { Button, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { got } from '../../api/client.ts';
+import { useMethodChanged } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { RequestId } from '../../design/panel.tsx';
 import { showFailure, showToast } from '../../frame/toast-list.ts';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { useMethodChanged } from './method-reads.ts';
 
 const NAME_CHARACTERS_MAX = 200;
 

@@ -2,13 +2,13 @@
 // can be taken over. What is then on the right is saved upon the other's version.
 import { Button } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { type SourceVersion, useVersion, type WholeMethod } from '../../api/method-reads.ts';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { ComparedSources } from '../../editor/compared-sources.tsx';
 import { diagnosticsOf } from '../../editor/findings.ts';
 import { Time } from '../../time/time.tsx';
 import classes from './method.module.css';
-import { type SourceVersion, useVersion, type WholeMethod } from './method-reads.ts';
 import { SaveVersion } from './save-version.tsx';
 
 interface SourceConflictProps {

@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { upgradeSource } from '@methods/method/upgrade/upgrade-source';
 import { useBlocker } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { shortVersion, useVersion, type WholeMethod } from '../../api/method-reads.ts';
 import { Panel } from '../../design/panel.tsx';
 import { FindingList } from '../../editor/finding-list.tsx';
 import { diagnosticsOf } from '../../editor/findings.ts';
@@ -13,7 +14,6 @@ import { useSearchState } from '../../frame/navigate.ts';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { shortVersion, useVersion, type WholeMethod } from './method-reads.ts';
 import { SaveVersion } from './save-version.tsx';
 import { SourceConflict } from './source-conflict.tsx';
 

@@ -6,6 +6,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useRef, useState } from 'react';
 import { got } from '../../api/client.ts';
 import { isFailure } from '../../api/failure.ts';
+import { type SourceVersion, useVersion, type WholeMethod } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Command } from '../../design/command.tsx';
 import { RequestId } from '../../design/panel.tsx';
@@ -14,7 +15,6 @@ import { useTypedForm } from '../../form/typed-form.ts';
 import { useGo } from '../../frame/navigate.ts';
 import { useSettings } from '../../session/settings.ts';
 import classes from './method.module.css';
-import { type SourceVersion, useVersion, type WholeMethod } from './method-reads.ts';
 
 interface TestRunFormProps {
   readonly method: WholeMethod;

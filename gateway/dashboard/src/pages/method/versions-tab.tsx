@@ -2,6 +2,7 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { got } from '../../api/client.ts';
+import { shortVersion, useMethodChanged, useVersion, useVersions, type Version } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ConfirmInNumbers } from '../../design/confirm-in-numbers.tsx';
 import { Empty } from '../../design/empty.tsx';
@@ -15,7 +16,6 @@ import { useMay } from '../../session/viewer.tsx';
 import { Time } from '../../time/time.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
-import { shortVersion, useMethodChanged, useVersion, useVersions, type Version } from './method-reads.ts';
 
 const ComparedSources = lazy(async () => ({
   default: (await import('../../editor/compared-sources.tsx')).ComparedSources,

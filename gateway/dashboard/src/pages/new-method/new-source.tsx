@@ -4,13 +4,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
 import { got } from '../../api/client.ts';
 import { isFailure } from '../../api/failure.ts';
+import { useMethodChanged } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { RequestId } from '../../design/panel.tsx';
 import { FindingList } from '../../editor/finding-list.tsx';
 import { diagnosticsOf } from '../../editor/findings.ts';
 import { SourceEditor } from '../../editor/source-editor.tsx';
 import { useGo } from '../../frame/navigate.ts';
-import { useMethodChanged } from '../method/method-reads.ts';
 import classes from './new-method.module.css';
 
 export function NewSource({ first }: { readonly first: string }) {

@@ -2,11 +2,11 @@
 // the server.
 import { Button, Progress } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
+import { useMethodChanged } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { RequestId } from '../../design/panel.tsx';
 import { useGo } from '../../frame/navigate.ts';
-import { useMethodChanged } from '../method/method-reads.ts';
 import classes from './new-method.module.css';
 import { type RecordingUpload, sendRecording } from './recording-upload.ts';
 

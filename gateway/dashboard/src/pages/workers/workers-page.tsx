@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { got } from '../../api/client.ts';
 import { useMethodName } from '../../api/method-names.ts';
 import type { ConnectedWorker } from '../../api/shapes.ts';
+import { startCommand } from '../../api/start-command.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Command } from '../../design/command.tsx';
 import { type Column, DataTable } from '../../design/data-table.tsx';
@@ -14,7 +15,6 @@ import { Panel } from '../../design/panel.tsx';
 import { useSearchState } from '../../frame/navigate.ts';
 import { Time } from '../../time/time.tsx';
 import { Slots } from './slots.tsx';
-import { startCommand } from './start-command.ts';
 import classes from './workers.module.css';
 
 /** No event says that a worker has connected or left. */

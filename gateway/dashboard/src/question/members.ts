@@ -1,8 +1,8 @@
 // The members of the organization, for whose a question is and may become.
 import { useQuery } from '@tanstack/react-query';
-import { got } from '../../api/client.ts';
-import type { operations } from '../../api/gen/openapi.ts';
-import { useApi } from '../../api/use-api.ts';
+import { got } from '../api/client.ts';
+import type { operations } from '../api/gen/openapi.ts';
+import { useApi } from '../api/use-api.ts';
 
 export type Member = operations['listMembers']['responses'][200]['content']['application/json']['items'][number];
 

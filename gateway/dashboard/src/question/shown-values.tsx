@@ -1,8 +1,8 @@
 // The values of a question: short texts in line, lists of objects as tables, and long values behind "Show all".
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import { type ReactNode, useState } from 'react';
-import { HostileText } from '../../design/hostile-text.tsx';
-import classes from './inbox.module.css';
+import { HostileText } from '../design/hostile-text.tsx';
+import classes from './question.module.css';
 import type { OpenQuestion } from './questions.ts';
 
 const SHORT_CHARACTERS_MAX = 200;

@@ -2,14 +2,14 @@
 import { Button, Menu, NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { got } from '../../api/client.ts';
-import { useApi } from '../../api/use-api.ts';
-import { HostileText } from '../../design/hostile-text.tsx';
-import { Icon } from '../../design/icons.tsx';
-import { showFailure, showToast } from '../../frame/toast-list.ts';
-import { useMay, useViewer } from '../../session/viewer.tsx';
-import classes from './inbox.module.css';
+import { got } from '../api/client.ts';
+import { useApi } from '../api/use-api.ts';
+import { HostileText } from '../design/hostile-text.tsx';
+import { Icon } from '../design/icons.tsx';
+import { showFailure, showToast } from '../frame/toast-list.ts';
+import { useMay, useViewer } from '../session/viewer.tsx';
 import { useMemberName, useMembers } from './members.ts';
+import classes from './question.module.css';
 import { contentOf, type WholeQuestion } from './questions.ts';
 
 interface QuestionOwnerProps {

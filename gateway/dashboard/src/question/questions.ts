@@ -1,5 +1,5 @@
 // The replies about questions, and the words for who may answer one.
-import type { operations } from '../../api/gen/openapi.ts';
+import type { operations } from '../api/gen/openapi.ts';
 
 type Reply<Name extends 'listInbox' | 'getQuestion' | 'countInbox'> =
   operations[Name]['responses'][200]['content']['application/json'];

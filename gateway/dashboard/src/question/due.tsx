@@ -1,7 +1,7 @@
 // The deadline of a question: how long is left, marked when that is short.
-import { useNow } from '../../time/now.ts';
-import { relativeTime } from '../../time/written-time.ts';
-import classes from './inbox.module.css';
+import { useNow } from '../time/now.ts';
+import { relativeTime } from '../time/written-time.ts';
+import classes from './question.module.css';
 
 const SOON_MS = 4 * 3_600_000;
 

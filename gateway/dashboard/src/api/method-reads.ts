@@ -1,9 +1,9 @@
 // What the pages of a method read of it: the method, its versions and their sources.
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { got } from '../../api/client.ts';
-import type { operations } from '../../api/gen/openapi.ts';
-import { useApi } from '../../api/use-api.ts';
+import { got } from './client.ts';
+import type { operations } from './gen/openapi.ts';
+import { useApi } from './use-api.ts';
 
 type Reply<Name extends 'getMethod' | 'listVersions' | 'getVersion'> =
   operations[Name]['responses'][200]['content']['application/json'];

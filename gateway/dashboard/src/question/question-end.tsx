@@ -3,9 +3,9 @@ import { answerSentence } from '@methods/form/answer-words';
 import { readForm } from '@methods/form/field';
 import { isJsonObject, type JsonSchema, type JsonValue } from '@methods/method/json';
 import type { ReactNode } from 'react';
-import { HostileText } from '../../design/hostile-text.tsx';
-import { Time } from '../../time/time.tsx';
-import classes from './inbox.module.css';
+import { HostileText } from '../design/hostile-text.tsx';
+import { Time } from '../time/time.tsx';
+import classes from './question.module.css';
 import { channelWords, contentOf, partyName, type WholeQuestion } from './questions.ts';
 
 export function QuestionEnd({ question }: { readonly question: WholeQuestion }) {

@@ -1,8 +1,8 @@
 // What has happened to a question: who was asked, to whom it was given, the answers so far, and its end.
 import type { ReactNode } from 'react';
-import { HostileText } from '../../design/hostile-text.tsx';
-import { Time } from '../../time/time.tsx';
-import classes from './inbox.module.css';
+import { HostileText } from '../design/hostile-text.tsx';
+import { Time } from '../time/time.tsx';
+import classes from './question.module.css';
 import { answerWords } from './question-end.tsx';
 import { channelWords, contentOf, partyName, type WholeQuestion } from './questions.ts';
 
