@@ -40,7 +40,16 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
     Select: { defaultProps: { size: 'xs' } },
-    Modal: { defaultProps: { centered: true, radius: 8, overlayProps: { backgroundOpacity: 0.4 } } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        radius: 8,
+        overlayProps: { backgroundOpacity: 0.4 },
+        // It writes a style that the page's policy refuses: tokens.css has ours.
+        lockScroll: false,
+        closeButtonProps: { 'aria-label': 'Close' },
+      },
+    },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },
     Menu: { defaultProps: { shadow: 'md', width: 220, transitionProps: { duration: 80 } } },
   },
