@@ -214,14 +214,8 @@ test('a question for the user counts only as signed, for the same person, questi
   const retry = (client: McpAgent, state: unknown, given: object = args) =>
     client.request('tools/call', { name: 'answer_run', arguments: given, requestState: state, inputResponses });
 
-  const forged = [
-    `${requestState}x`,
-    requestState.replace(/.(?=.{9}$)/, (sign: string) => (sign === 'A' ? 'B' : 'A')),
-    'v1.e30.x',
-    '',
-    7,
-    'x'.repeat(100_000),
-  ];
+  const changed = requestState.replace(/.(?=.{9}$)/, (sign: string) => (sign === 'A' ? 'B' : 'A'));
+  const forged = [`${requestState}x`, changed, 'v1.e30.x', '', 7, 'x'.repeat(100_000)];
   for (const state of forged) {
     const { last } = await retry(eliciting, state);
     assert.ok(last.error !== undefined || last.result.resultType === 'input_required', JSON.stringify(last));
