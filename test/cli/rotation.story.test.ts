@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -217,6 +218,39 @@ with Methods(device=True) as client:
   const closed = await methods(stranger.service_key, 'runs', 'show', fresh);
   assert.match(closed.stderr, /does not open/);
   for (const runId of [fresh, started, startedAgain]) await later.runs.cancel(runId).catch(() => {});
+});
+
+test('a rerun after a rotation reads the files that the old key sealed, on its worker and in both libraries', async (t) => {
+  const keeping = stack.method('keep-private');
+  const old = await created('files');
+  const bytes = Buffer.from('a letter of before');
+  const letter = await client(old.service_key).files.upload(bytes, { name: 'letter.txt' });
+  const first = await client(old.service_key).start({ method: keeping, inputs: { word: 'w', letter } });
+  const next = await rotated(old, [], keyed(old.service_key));
+  const later = client(next.service_key);
+  const { run_id: runId } = await later.runs.rerun(first.run_id);
+  const worker = new StartedWorker({ ...desk, env: keyed(next.service_key) }, '--method', keeping);
+  await until('the rerun has read the file and asks', async () => {
+    const { status, error } = await later.runs.get(runId);
+    assert.notEqual(status, 'failed', JSON.stringify(error));
+    return status === 'waiting';
+  });
+  const path = `inputs/${letter.file_id}/letter.txt`;
+  for (const id of [runId, first.run_id])
+    assert.deepEqual(await buffer(await later.runs.files.download(id, path)), bytes);
+  const [kept] = await later.runs.files.list(runId);
+  assert.match(kept?.path ?? '', /^steps\/keep\/files\/w letter\.txt$/);
+  const python = await pythonApp(t);
+  const said = await python?.(
+    `from methods import Methods
+with Methods(device=True) as client:
+    print(client.runs.files.download("${runId}", "${path}").decode())`,
+    next.service_key,
+  );
+  assert.equal(said ?? bytes.toString(), bytes.toString());
+  worker.signal('SIGTERM');
+  await worker.exited;
+  for (const id of [runId, first.run_id]) await later.runs.cancel(id).catch(() => {});
 });
 
 test('a rotation that was interrupted continues with the same key, and makes nothing twice', async () => {

@@ -53,17 +53,20 @@ export class SealedContent {
 
   /** The archive of a run's files. @throws SealedValueError */
   openArchive(contentId: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    return openedFolder([this.keys.own, ...this.keys.granted], contentId, archive);
+    return openedFolder(this.keys.streamKeys(contentId), archive);
   }
 
   /** The file that the inputs of a run name, by the path of its file value. @throws SealedValueError */
   inputFile(start: SealedInputs, path: string) {
-    const key = opened(() => this.keys.keyOf(start.inputs));
     const file = filesNamedIn(this.openInputs(start)).sealed.find(
       ({ file_id: fileId, name }) => `inputs/${fileId}/${name}` === path,
     );
     return (
-      file && { fileId: file.file_id, opened: (parts: AsyncIterable<Uint8Array>) => openedInputFile(key, file, parts) }
+      file && {
+        fileId: file.file_id,
+        opened: (parts: AsyncIterable<Uint8Array>) =>
+          openedInputFile(this.keys.streamKeys(file.content_id), file, parts),
+      }
     );
   }
 

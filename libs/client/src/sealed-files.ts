@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { memberOf } from '@methods/content/archive-member';
-import type { ContentKey, FileContentKey } from '@methods/content/device/content-key';
-import { openStream, sealStream } from '@methods/content/device/sealed-stream';
+import type { FileContentKey } from '@methods/content/device/content-key';
+import { openStream, type StreamKeys, sealStream } from '@methods/content/device/sealed-stream';
 import { SealedValueError as Fault } from '@methods/content/device/sealed-value-error';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import type { SealedReference } from '@methods/content/sealed-file-reference';
@@ -17,8 +17,6 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 const { fileBytesMax } = INPUT_FILE_LIMITS;
 /** Two empty blocks end a tar. */
 const NO_FILES = gzipSync(Buffer.alloc(1_024));
-/** Of a stream: its salt, the length of its first envelope, and what that envelope shows of its key. */
-const FINGERPRINT = { from: 22, to: 38 } as const;
 
 /** One upload. Each of its tries sends the same bytes. */
 export class SealedUpload {
@@ -68,27 +66,21 @@ export function checkSealedFile(name: string, bytes: number | undefined): void {
   }
 }
 
-/** The archive of a run's files, by that of these keys which sealed it. @throws SealedValueError */
-export async function* openedFolder(
-  keys: readonly ContentKey[],
-  contentId: string,
-  archive: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const source = archive[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  try {
-    while (head.length < FINGERPRINT.to) {
-      const { value, done } = await source.next();
-      if (done === true) break;
-      head = Buffer.concat([head, value]);
+/** The archive of a run's files. @throws SealedValueError */
+export async function* openedFolder(keys: StreamKeys, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isEmpty = true;
+  async function* noted(): AsyncGenerator<Uint8Array> {
+    for await (const part of archive) {
+      isEmpty &&= part.length === 0;
+      yield part;
     }
+  }
+  try {
+    yield* faultsOf(openStream(keys, 'folder', noted()));
+  } catch (error) {
+    if (!isEmpty || !(error instanceof SealedValueError)) throw error;
     // A run that has saved no files.
-    if (head.length === 0) return yield NO_FILES;
-    const fingerprint = head.subarray(FINGERPRINT.from, FINGERPRINT.to);
-    const key = keys.find((each) => each.fingerprint.equals(fingerprint)) ?? (keys[0] as ContentKey);
-    yield* faultsOf(openStream(key.ofRun(contentId), 'folder', after(head, source)));
-  } finally {
-    await source.return?.();
+    yield NO_FILES;
   }
 }
 
@@ -106,24 +98,19 @@ export async function memberIn(
 
 /** A file of inputs, as their sealed reference describes it. @throws SealedValueError */
 export async function* openedInputFile(
-  key: ContentKey,
-  reference: SealedReference,
+  keys: StreamKeys,
+  { sha256 }: SealedReference,
   file: Chunks,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
-  for await (const part of faultsOf(openStream(key.ofRun(reference.content_id), 'file', file))) {
+  for await (const part of faultsOf(openStream(keys, 'file', file))) {
     hash.update(part);
     yield part;
   }
   // The same upload sealed other bytes before: they open too.
-  if (hash.digest('hex') !== reference.sha256) {
+  if (hash.digest('hex') !== sha256) {
     throw new SealedValueError('sealed_value_damaged', 'The file is not the one that the inputs name.');
   }
-}
-
-async function* after(head: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield head;
-  for (let next = await source.next(); next.done !== true; next = await source.next()) yield next.value;
 }
 
 async function* faultsOf(opened: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

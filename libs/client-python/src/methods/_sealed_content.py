@@ -65,10 +65,9 @@ class SealedContent:
     def input_file(self, start: Mapping[str, Any], path: str) -> Optional[Tuple[Json, StreamOpener]]:
         """The file that the inputs of a run name by this path, and what opens it."""
         inputs: Any = self.open_inputs(start["content_id"], start["inputs"])
-        key = self._key_of(start["inputs"])
         for file in sealed_files_in(inputs):
             if path == f"inputs/{file['file_id']}/{file['name']}":
-                return file, StreamOpener("file", file["content_id"], lambda _: key)
+                return file, StreamOpener("file", file["content_id"], self._key_named)
         return None
 
     def open_question(self, content_id: str, question: Question) -> Tuple[Question, List[Json]]:

@@ -25,6 +25,8 @@ export interface Sealed {
 }
 
 export const FINGERPRINT_BYTES = 16;
+/** In an envelope, after its version and kind. */
+export const FINGERPRINT_AT = 2;
 const VERSION = 1;
 const KEY_BYTES = 32;
 const IV_BYTES = 12;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { ContentKey } from './content-key.ts';
 import { KeyRing } from './key-ring.ts';
+import { openStream, sealStream } from './sealed-stream.ts';
 
 const ORG = 'org_1';
 const PARTS = { old: 'o'.repeat(43), eldest: 'e'.repeat(43), own: 'n'.repeat(43), other: 'x'.repeat(43) };
@@ -54,4 +56,19 @@ test('a grant that was changed, moved, or wrapped elsewhere is named by an error
     assert.throws(() => open(keys, PARTS.old), { code: 'content_grant_damaged', message: / key_old / });
     for (const part of [PARTS.own, PARTS.eldest]) assert.deepEqual(open(keys, part), { part });
   }
+});
+
+test('a stream is opened by the key that its first envelope shows', async () => {
+  const grants = [
+    grant('key_old', wrappedFor(PARTS.own, 'key_old', PARTS.old)),
+    grant('key_eldest', wrappedFor(PARTS.other, 'key_eldest', PARTS.eldest)),
+  ];
+  const keys = new KeyRing(PARTS.own, ORG, grants).streamKeys(RUN);
+  const opened = async (part: string) => {
+    const sealed = sealStream(new ContentKey(part, ORG).ofRun(RUN), 'folder', [Buffer.from(part)]);
+    return String(await buffer(openStream(keys, 'folder', sealed)));
+  };
+  for (const part of [PARTS.own, PARTS.old]) assert.equal(await opened(part), part);
+  // What was granted of that key does not open.
+  await assert.rejects(opened(PARTS.eldest), { code: 'content_grant_damaged', message: / key_eldest / });
 });

@@ -1,8 +1,7 @@
 // The content keys that the holder of one service key has: its own, and those whose content parts were granted to it.
-import { ContentKey, FINGERPRINT_BYTES, type RunContentKey, type Sealed } from './content-key.ts';
+import { ContentKey, FINGERPRINT_AT, FINGERPRINT_BYTES, type RunContentKey, type Sealed } from './content-key.ts';
+import type { StreamKeys } from './sealed-stream.ts';
 import { SealedValueError } from './sealed-value-error.ts';
-
-const FINGERPRINT_AT = 2;
 
 /** As `GET /v1/whoami` shows it. */
 export interface ShownGrant {
@@ -34,15 +33,23 @@ export class KeyRing {
 
   /** The key of a sealed value. If none fits it is the own one, whose refusal says so. @throws SealedValueError */
   keyOf({ $sealed: text }: Sealed): ContentKey {
-    const fingerprint = Buffer.from(text, 'base64url').subarray(FINGERPRINT_AT, FINGERPRINT_AT + FINGERPRINT_BYTES);
+    return this.keyWith(Buffer.from(text, 'base64url').subarray(FINGERPRINT_AT, FINGERPRINT_AT + FINGERPRINT_BYTES));
+  }
+
+  /** Files keep the key that sealed them, also in a run whose inputs another one sealed. */
+  streamKeys(contentId: string): StreamKeys {
+    return (fingerprint) => this.keyWith(fingerprint).ofRun(contentId);
+  }
+
+  runKeyOf(sealed: Sealed, contentId: string): RunContentKey {
+    return this.keyOf(sealed).ofRun(contentId);
+  }
+
+  private keyWith(fingerprint: Buffer): ContentKey {
     const found = [this.own, ...this.granted].find((key) => key.fingerprint.equals(fingerprint));
     if (found === undefined && this.damaged.length > 0) {
       throw new SealedValueError('content_grant_damaged', this.damaged.join(', '));
     }
     return found ?? this.own;
-  }
-
-  runKeyOf(sealed: Sealed, contentId: string): RunContentKey {
-    return this.keyOf(sealed).ofRun(contentId);
   }
 }

@@ -2,7 +2,7 @@
 // is missing, moved, repeated or from another stream is refused.
 import { randomBytes } from 'node:crypto';
 import { CHUNK_BYTES, framed, SALT_BYTES, type StreamKind, StreamParts, seqOf } from '../sealed-stream-shape.ts';
-import type { FileContentKey, RunContentKey } from './content-key.ts';
+import { FINGERPRINT_AT, FINGERPRINT_BYTES, type FileContentKey, type RunContentKey } from './content-key.ts';
 import { SealedValueError } from './sealed-value-error.ts';
 
 /** How a stream is made that is to be the same each time; by default each is another one. */
@@ -33,14 +33,18 @@ export async function* sealStream(
   yield sealed(rest.take(rest.length), true);
 }
 
+/** The key of a stream by the fingerprint that its first envelope shows. @throws SealedValueError */
+export type StreamKeys = (fingerprint: Buffer) => RunContentKey;
+
 /** @throws SealedValueError; what was returned before is then of no use */
 export async function* openStream(
-  key: RunContentKey,
+  keys: RunContentKey | StreamKeys,
   kind: StreamKind,
   sealed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
   const rest = new StreamParts();
   let place: { readonly kind: StreamKind; readonly step: string } | null = null;
+  let key = typeof keys === 'function' ? null : keys;
   let index = 0;
   let ended = false;
   for await (const part of sealed) {
@@ -51,6 +55,7 @@ export async function* openStream(
     }
     for (let next = rest.frame(); next !== null; next = rest.frame()) {
       if (ended) throw new SealedValueError('sealed_value_damaged');
+      key ??= (keys as StreamKeys)(next.subarray(FINGERPRINT_AT, FINGERPRINT_AT + FINGERPRINT_BYTES));
       const { plain, seq } = key.open(place, next);
       ended = seq === seqOf(index, true);
       if (!ended && (seq !== seqOf(index, false) || plain.length !== CHUNK_BYTES)) {

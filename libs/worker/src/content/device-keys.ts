@@ -49,6 +49,11 @@ export class DeviceKeys {
     return this.keys.get(keyId);
   }
 
+  /** The key that a sealed value or file shows. */
+  with(fingerprint: Uint8Array): ContentKey | undefined {
+    return [...this.keys.values()].find((key) => key.fingerprint.equals(fingerprint));
+  }
+
   /** The fields of a hello. */
   get named() {
     return {

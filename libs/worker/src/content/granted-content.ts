@@ -15,7 +15,7 @@ export function contentOf(grant: Grant, keys: DeviceKeys, link: Pick<SchedulerLi
   const key = keys.get(grant.deviceKeyId);
   try {
     if (key === undefined) throw new SealedValueError('content_key_missing');
-    return sealedContent(grant, key);
+    return sealedContent(grant, key, keys);
   } catch (error) {
     if (!(error instanceof SealedValueError)) throw error;
     const { code, message } = error;

@@ -9,6 +9,7 @@ import type { RunQuestion } from '@methods/executor/run-outcome';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { WorkerItem } from '../scheduler-link.ts';
+import type { DeviceKeys } from './device-keys.ts';
 import type { RunContent } from './run-content.ts';
 
 type RecordValue = Extract<WorkerItem['item'], { case: 'stepRecord' }>['value'];
@@ -18,7 +19,7 @@ const SEALED = '{"$sealed":"';
 const checkpointOf = (path: string) => `checkpoint ${path}`;
 
 /** @throws SealedValueError */
-export function sealedContent(sealed: Grant, contentKey: ContentKey): RunContent {
+export function sealedContent(sealed: Grant, contentKey: ContentKey, keys: Pick<DeviceKeys, 'with'>): RunContent {
   const key = contentKey.ofRun(sealed.contentId);
   const grant = openedGrant(sealed, key);
   return {
@@ -28,8 +29,9 @@ export function sealedContent(sealed: Grant, contentKey: ContentKey): RunContent
     sent: (item) => sealedReport(item, key),
     sentFolder: (archive) => sealStream(key, 'folder', archive),
     openedFolder: (archive) => openStream(key, 'folder', archive),
-    // Sealed before the run was started, by a key of its own.
-    openedFile: (contentId, file) => openStream(contentKey.ofRun(contentId), 'file', file),
+    // Sealed before the run was started, by a key of its own, and maybe before the service key was rotated.
+    openedFile: (contentId, file) =>
+      openStream((fingerprint) => (keys.with(fingerprint) ?? contentKey).ofRun(contentId), 'file', file),
   };
 }
 
