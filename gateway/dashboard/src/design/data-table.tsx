@@ -143,110 +143,112 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const template = [...(selection === undefined ? [] : ['32px']), ...columns.map(({ width }) => width)].join(' ');
   const allSelected = rows.length > 0 && rows.every((row) => selection?.ids.has(rowId(row)));
   return (
-    <div
-      role="grid"
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-multiselectable={selection !== undefined}
-      aria-activedescendant={active < 0 ? undefined : `${id}-${activeId}`}
-      tabIndex={0}
-      className={classes.table}
-      data-list
-      onKeyDown={onKeyDown}
-      onFocus={(event) => {
-        if (event.target !== event.currentTarget) return;
-        setFocused(true);
-        if (active < 0 && rows.length > 0) moveTo(items[0]?.index ?? 0);
-      }}
-      onBlur={() => setFocused(false)}
-    >
-      {!isPhone && (
-        <div role="row" className={classes.head} style={{ gridTemplateColumns: template }}>
-          {selection !== undefined && (
-            <span role="columnheader">
-              <Checkbox
-                size="xs"
-                aria-label="Select all rows of the list"
-                checked={allSelected}
-                indeterminate={!allSelected && selection.ids.size > 0}
-                onChange={() => selection.onChange(allSelected ? new Set() : new Set(rows.map(rowId)))}
-              />
-            </span>
-          )}
-          {columns.map(({ id: column, header, align }) => (
-            <span role="columnheader" key={column} data-align={align}>
-              {header}
-            </span>
-          ))}
-        </div>
-      )}
-      <div ref={body} role="rowgroup" className={classes.body} style={{ height: virtualizer.getTotalSize() }}>
-        {items.map((item) => {
-          const row = rows[item.index] as Row;
-          const key = rowId(row);
-          const link = rowLink?.(row) ?? null;
-          const lines = isPhone ? phone(row) : null;
-          const isSelected = selection?.ids.has(key) ?? false;
-          const [first, ...rest] = columns;
-          const named = (content: ReactNode) =>
-            link === null ? (
-              content
-            ) : (
-              <PageLink to={link.to} search={link.search ?? {}} className={classes.link} tabIndex={-1}>
-                {content}
-              </PageLink>
-            );
-          const box = selection !== undefined && (
-            <span role="gridcell" className={classes.box}>
-              <Checkbox
-                size="xs"
-                tabIndex={-1}
-                aria-label={`Select ${key}`}
-                checked={isSelected}
-                onChange={() => toggle(key)}
-              />
-            </span>
-          );
-          return (
-            <div
-              key={key}
-              id={`${id}-${key}`}
-              role="row"
-              aria-rowindex={item.index + 2}
-              aria-selected={selection === undefined ? undefined : isSelected}
-              className={classes.row}
-              data-active={isFocused && item.index === active}
-              data-opens={link !== null || onOpen !== undefined}
-              onClick={onOpen === undefined ? undefined : () => onOpen(row)}
-              style={{
-                height: item.size,
-                transform: `translateY(${item.start - scrollMargin}px)`,
-                ...(lines === null && { gridTemplateColumns: template }),
-              }}
-            >
-              {box}
-              {lines === null ? (
-                <>
-                  <span role="gridcell" data-align={first?.align}>
-                    {named(first?.cell(row))}
-                  </span>
-                  {rest.map(({ id: column, align, cell }) => (
-                    <span role="gridcell" key={column} data-align={align}>
-                      {cell(row)}
-                    </span>
-                  ))}
-                </>
+    <>
+      <div
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-multiselectable={selection !== undefined}
+        aria-activedescendant={active < 0 ? undefined : `${id}-${activeId}`}
+        tabIndex={0}
+        className={classes.table}
+        data-list
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          if (event.target !== event.currentTarget) return;
+          setFocused(true);
+          if (active < 0 && rows.length > 0) moveTo(items[0]?.index ?? 0);
+        }}
+        onBlur={() => setFocused(false)}
+      >
+        {!isPhone && (
+          <div role="row" className={classes.head} style={{ gridTemplateColumns: template }}>
+            {selection !== undefined && (
+              <span role="columnheader">
+                <Checkbox
+                  size="xs"
+                  aria-label="Select all rows of the list"
+                  checked={allSelected}
+                  indeterminate={!allSelected && selection.ids.size > 0}
+                  onChange={() => selection.onChange(allSelected ? new Set() : new Set(rows.map(rowId)))}
+                />
+              </span>
+            )}
+            {columns.map(({ id: column, header, align }) => (
+              <span role="columnheader" key={column} data-align={align}>
+                {header}
+              </span>
+            ))}
+          </div>
+        )}
+        <div ref={body} role="rowgroup" className={classes.body} style={{ height: virtualizer.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index] as Row;
+            const key = rowId(row);
+            const link = rowLink?.(row) ?? null;
+            const lines = isPhone ? phone(row) : null;
+            const isSelected = selection?.ids.has(key) ?? false;
+            const [first, ...rest] = columns;
+            const named = (content: ReactNode) =>
+              link === null ? (
+                content
               ) : (
-                <span role="gridcell" className={classes.lines}>
-                  <span>{named(lines.first)}</span>
-                  <span className={classes.second}>{lines.second}</span>
-                </span>
-              )}
-            </div>
-          );
-        })}
+                <PageLink to={link.to} search={link.search ?? {}} className={classes.link} tabIndex={-1}>
+                  {content}
+                </PageLink>
+              );
+            const box = selection !== undefined && (
+              <span role="gridcell" className={classes.box}>
+                <Checkbox
+                  size="xs"
+                  tabIndex={-1}
+                  aria-label={`Select ${key}`}
+                  checked={isSelected}
+                  onChange={() => toggle(key)}
+                />
+              </span>
+            );
+            return (
+              <div
+                key={key}
+                id={`${id}-${key}`}
+                role="row"
+                aria-rowindex={item.index + 2}
+                aria-selected={selection === undefined ? undefined : isSelected}
+                className={classes.row}
+                data-active={isFocused && item.index === active}
+                data-opens={link !== null || onOpen !== undefined}
+                onClick={onOpen === undefined ? undefined : () => onOpen(row)}
+                style={{
+                  height: item.size,
+                  transform: `translateY(${item.start - scrollMargin}px)`,
+                  ...(lines === null && { gridTemplateColumns: template }),
+                }}
+              >
+                {box}
+                {lines === null ? (
+                  <>
+                    <span role="gridcell" data-align={first?.align}>
+                      {named(first?.cell(row))}
+                    </span>
+                    {rest.map(({ id: column, align, cell }) => (
+                      <span role="gridcell" key={column} data-align={align}>
+                        {cell(row)}
+                      </span>
+                    ))}
+                  </>
+                ) : (
+                  <span role="gridcell" className={classes.lines}>
+                    <span>{named(lines.first)}</span>
+                    <span className={classes.second}>{lines.second}</span>
+                  </span>
+                )}
+              </div>
+            );
+          })}
+        </div>
       </div>
       {foot}
-    </div>
+    </>
   );
 }

@@ -9,8 +9,8 @@ interface PageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
   /** Its path below the organization, like `/runs/run_…`; `/` is Production. */
   readonly to: string;
   readonly search?: Search;
-  /** It is the present page only at its own address, not at those below. */
-  readonly isExact?: boolean;
+  /** It is the present page only at its own address, not at those below; `path`: with any query. */
+  readonly isExact?: boolean | 'path';
   readonly children?: ReactNode;
   readonly ref?: Ref<HTMLAnchorElement>;
 }
@@ -18,6 +18,7 @@ interface PageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
 export function PageLink({ to, search = {}, isExact = false, ...rest }: PageLinkProps) {
   const { org } = useApi();
   // The router's own type of addresses knows paths with parameters, not the ones made of them.
-  const target = { ...rest, to: pathOf(org) + to, search, activeOptions: { exact: isExact } } as unknown as { to: '.' };
+  const activeOptions = { exact: isExact !== false, includeSearch: isExact !== 'path' };
+  const target = { ...rest, to: pathOf(org) + to, search, activeOptions } as unknown as { to: '.' };
   return <Link {...target} />;
 }

@@ -69,10 +69,8 @@ function Item({ item, isNarrow }: { readonly item: NavigationItem; readonly isNa
       className={classes.item}
       aria-label={isNarrow ? title : undefined}
       title={isNarrow ? title : undefined}
-      {...({
-        activeOptions: { exact: to === '/', includeSearch: false },
-        activeProps: { 'data-here': true },
-      } as object)}
+      isExact={to === '/' ? 'path' : false}
+      {...({ activeProps: { 'data-here': true } } as object)}
     >
       <Icon name={icon} />
       {!isNarrow && <span className={classes.word}>{title}</span>}

@@ -2,7 +2,7 @@
 import { SegmentedControl, Select } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { got } from '../../api/client.ts';
+import { got, pathOf } from '../../api/client.ts';
 import { useMethodName, useMethods } from '../../api/method-names.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../design/data-table.tsx';
@@ -119,6 +119,9 @@ export function UsagePage() {
           value={method ?? null}
           onChange={(value) => change({ method: value })}
         />
+        <a href={`${pathOf(org)}/api/usage/csv?${new URLSearchParams({ from, ...(method && { method }) })}`} download>
+          Download CSV
+        </a>
       </div>
       <Panel
         query={usage}

@@ -18,7 +18,7 @@ import { Slots } from './slots.tsx';
 import classes from './workers.module.css';
 
 /** No event says that a worker has connected or left. */
-const ASKED_EVERY_MS = 60_000;
+const ASKED_EVERY_MS = 90_000;
 const NAMES_SHOWN = 2;
 
 export function WorkersPage() {
