@@ -1,7 +1,7 @@
 // Names for the shapes of replies that many pages use.
 import type { operations } from './gen/openapi.ts';
 
-type Reply<Name extends keyof operations> = operations[Name] extends {
+export type Reply<Name extends keyof operations> = operations[Name] extends {
   responses: { 200: { content: { 'application/json': infer Body } } };
 }
   ? Body

@@ -2,7 +2,7 @@
 import { Button, Progress } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/ask.ts';
+import { got } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ConfirmInNumbers } from '../../design/confirm-in-numbers.tsx';
 import { Page } from '../../design/page.tsx';
@@ -19,15 +19,14 @@ const FAILED_SHOWN = 100;
 
 export function BulkPage() {
   const id = usePathValue('bulk');
-  const { org } = useApi();
+  const { org, api } = useApi();
   const client = useQueryClient();
   const [isStopping, setStopping] = useState(false);
   const mayStop = useMay('member');
   const queryKey = [org, 'bulk', id];
   const query = useQuery({
     queryKey,
-    queryFn: async ({ signal }) =>
-      (await ask<{ bulk: Bulk }>(org, `/api/bulk/${encodeURIComponent(id)}`, { signal })).bulk,
+    queryFn: async ({ signal }) => (await got(api.GET('/api/bulk/{id}', { params: { path: { id } }, signal }))).bulk,
     // Its progress is no event; it ends, and so do the calls.
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? FOLLOW_MS : false),
   });
@@ -55,7 +54,7 @@ export function BulkPage() {
               act={`Stop before ${bulk.counts.todo.toLocaleString('en')} more runs`}
               onClose={() => setStopping(false)}
               onConfirm={async () => {
-                const stopped = await ask<{ bulk: Bulk }>(org, `/api/bulk/${bulk.id}/stop`, { method: 'POST' });
+                const stopped = await got(api.POST('/api/bulk/{id}/stop', { params: { path: { id: bulk.id } } }));
                 client.setQueryData(queryKey, stopped.bulk);
               }}
             >
@@ -101,7 +100,7 @@ function State({ bulk }: { readonly bulk: Bulk }) {
         <div>
           <dt>By</dt>
           <dd>
-            <bdi>{bulk.by.name || bulk.by.kind}</bdi>
+            <bdi>{bulk.by?.name || bulk.by?.kind}</bdi>
           </dd>
         </div>
         <div>
@@ -126,16 +125,14 @@ function State({ bulk }: { readonly bulk: Bulk }) {
   );
 }
 
-interface FailedItems {
-  readonly items: readonly { readonly run_id: string; readonly reason: string | null }[];
-}
-
 function FailedRuns({ id, count }: { readonly id: string; readonly count: number }) {
-  const { org } = useApi();
+  const { org, api } = useApi();
   const query = useQuery({
     queryKey: [org, 'bulk', id, 'failed', count],
-    queryFn: ({ signal }) =>
-      ask<FailedItems>(org, `/api/bulk/${id}/items?state=failed&limit=${FAILED_SHOWN}`, { signal }),
+    queryFn: ({ signal }) => {
+      const query = { state: 'failed', limit: FAILED_SHOWN } as const;
+      return got(api.GET('/api/bulk/{id}/items', { params: { path: { id }, query }, signal }));
+    },
     placeholderData: (before) => before,
   });
   return (

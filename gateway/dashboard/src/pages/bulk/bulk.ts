@@ -1,19 +1,12 @@
 // A change of many runs, as its route gives it, and in words. Pure.
+import type { operations } from '../../api/gen/openapi.ts';
+import type { Reply } from '../../api/shapes.ts';
 
-export type BulkAction = 'cancel' | 'rerun' | 'rerun_failed_step';
+type Prepare = operations['prepareBulk']['requestBody']['content']['application/json'];
 
-export interface Bulk {
-  readonly id: string;
-  readonly action: BulkAction;
-  readonly state: 'prepared' | 'running' | 'done' | 'stopped';
-  readonly by: { readonly name?: string; readonly kind: string };
-  readonly created_at: string | null;
-  readonly started_at: string | null;
-  readonly finished_at: string | null;
-  readonly counts: { readonly total: number; readonly todo: number; readonly done: number; readonly failed: number };
-  readonly passed_over: readonly { readonly reason: string; readonly count: number }[];
-  readonly more: boolean;
-}
+export type BulkAction = Prepare['action'];
+export type BulkFilter = NonNullable<Prepare['filter']>;
+export type Bulk = Reply<'getBulk'>['bulk'];
 
 const ACTS: Readonly<Record<BulkAction, (runs: string) => string>> = {
   cancel: (runs) => `Cancel ${runs}`,

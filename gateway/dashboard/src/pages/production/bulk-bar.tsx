@@ -2,25 +2,25 @@
 // end on a page of its own.
 import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
-import { ask } from '../../api/ask.ts';
+import { got } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ConfirmInNumbers } from '../../design/confirm-in-numbers.tsx';
 import { useGo } from '../../frame/navigate.ts';
 import { showFailure } from '../../frame/toast-list.ts';
-import { actWords, type Bulk, type BulkAction, passedOverWords } from '../bulk/bulk.ts';
+import { actWords, type Bulk, type BulkAction, type BulkFilter, passedOverWords } from '../bulk/bulk.ts';
 import classes from './run-list.module.css';
 
 interface BulkBarProps {
   readonly ids: ReadonlySet<string>;
   /** Of the list, for "all matching". */
-  readonly filter: () => Record<string, unknown>;
+  readonly filter: () => BulkFilter;
   readonly onClear: () => void;
 }
 
 const IDS_MAX = 1_000;
 
 export function BulkBar({ ids, filter, onClear }: BulkBarProps) {
-  const { org } = useApi();
+  const { api } = useApi();
   const go = useGo();
   const [all, setAll] = useState(false);
   const [prepared, setPrepared] = useState<Bulk | null>(null);
@@ -29,7 +29,7 @@ export function BulkBar({ ids, filter, onClear }: BulkBarProps) {
     setCounting(action);
     try {
       const runs = all ? { filter: filter() } : { run_ids: [...ids].slice(0, IDS_MAX) };
-      const { bulk } = await ask<{ bulk: Bulk }>(org, '/api/bulk', { method: 'POST', body: { action, ...runs } });
+      const { bulk } = await got(api.POST('/api/bulk', { body: { action, ...runs } }));
       setPrepared(bulk);
     } catch (error) {
       showFailure('The count', error);
@@ -69,7 +69,7 @@ export function BulkBar({ ids, filter, onClear }: BulkBarProps) {
           isDangerous={prepared.action === 'cancel'}
           onClose={() => setPrepared(null)}
           onConfirm={async () => {
-            await ask(org, `/api/bulk/${prepared.id}/start`, { method: 'POST' });
+            await got(api.POST('/api/bulk/{id}/start', { params: { path: { id: prepared.id } } }));
             onClear();
             go(`/bulk/${prepared.id}`);
           }}

@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import { allOf, runsAMinute, successShare } from './figures.ts';
 
 const NONE = { queued: 0, running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
-const bucket = (at: string, counts: object) => ({ at, running_p50_ms: 0, queued_max_ms: 0, ...NONE, ...counts });
+const bucket = (at: string, counts: object) => ({
+  at,
+  running_p50_ms: 0,
+  queued_max_ms: 0,
+  running_p95_ms: 0,
+  ...NONE,
+  ...counts,
+});
 
 test('the share of success is unknown until a run has ended, and cancelled ones do not count', () => {
   assert.equal(successShare(NONE), null);

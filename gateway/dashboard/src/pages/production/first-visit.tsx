@@ -1,7 +1,6 @@
 // The page of an organization without runs: four steps to the first finished one, each ticked when it happens.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ask } from '../../api/ask.ts';
 import { apiOf, got } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Command } from '../../design/command.tsx';
@@ -10,22 +9,15 @@ import { PageLink } from '../../frame/page-link.tsx';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './first-visit.module.css';
 
-interface FirstSteps {
-  readonly method_saved: boolean;
-  readonly key_made: boolean;
-  readonly worker_connected: boolean;
-  readonly run_finished: boolean;
-}
-
 /** Keys and workers are no events: asked while the page is looked at, and only until all is done. */
 const LOOK_MS = 3_000;
 
 export function FirstVisit() {
-  const { org } = useApi();
+  const { org, api } = useApi();
   const isAdmin = useMay('admin');
   const steps = useQuery({
     queryKey: [org, 'first-steps'],
-    queryFn: ({ signal }) => ask<FirstSteps>(org, '/api/first-steps', { signal }),
+    queryFn: ({ signal }) => got(api.GET('/api/first-steps', { signal })),
     refetchInterval: ({ state }) => (state.data?.run_finished ? false : LOOK_MS),
     meta: { staleOn: ['run', 'method'] },
   });
