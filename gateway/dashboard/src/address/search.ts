@@ -15,6 +15,6 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
 
 /** Takes any pairs: pages read the ones they know. */
 export function anySearch(search: Record<string, unknown>): Search {
-  const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+  const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== null && value !== '');
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 }

@@ -17,9 +17,15 @@ test('a relative time becomes a time at the moment of the call, and stays relati
 test('only the names of filters are sent, and a time is one filter', () => {
   const search = { tab: 'x', 'metadata.order': '712', 'metadata.__proto__': 'x', method: 'wf_1' };
   assert.deepEqual(filterQuery(search, NOW_MS), { 'metadata.order': '712', method: 'wf_1' });
-  assert.equal(filterCount({ created_after: 'a', created_before: 'b', status: 'failed' }), 2);
+  assert.equal(filterCount({ created_after: '2026-11-01', created_before: '2026-11-02', status: 'failed' }), 2);
   assert.equal(filterCount({}), 0);
   assert.deepEqual(withoutFilters(search), { 'metadata.order': null, method: null });
+});
+
+test('a time that is none, as after a mistake in an address, is no filter', () => {
+  const search = { created_after: 'null', created_before: 'yesterday', status: 'failed' };
+  assert.deepEqual(filterQuery(search, NOW_MS), { status: 'failed' });
+  assert.equal(filterCount(search), 1);
 });
 
 test('a change of many runs takes the same filter, its metadata apart', () => {

@@ -13,8 +13,17 @@ const PLAIN = ['status', 'method', 'version', 'started_by', 'text', 'created_aft
 /** The names of the address that filter, other than its time. */
 export function filterNames(search: Search): string[] {
   return Object.keys(search).filter(
-    (name) => PLAIN.includes(name) || name === 'last' || /^metadata\.(?!__proto__$)[\s\S]{1,64}$/.test(name),
+    (name) =>
+      (PLAIN.includes(name) && (!name.startsWith('created_') || filterTime(search, name) !== undefined)) ||
+      name === 'last' ||
+      /^metadata\.(?!__proto__$)[\s\S]{1,64}$/.test(name),
   );
+}
+
+/** A time of the address; undefined: none, or one that a person has mistyped. */
+export function filterTime(search: Search, name: string): string | undefined {
+  const value = search[name];
+  return value === undefined || Number.isNaN(Date.parse(value)) ? undefined : value;
 }
 
 /** As calls take it: `last` becomes a time. */

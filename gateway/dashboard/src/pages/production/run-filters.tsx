@@ -9,7 +9,7 @@ import { Icon } from '../../design/icons.tsx';
 import { StatusIcon, statusWord } from '../../design/status-badge.tsx';
 import { shortTime } from '../../time/written-time.ts';
 import { useZone } from '../../time/zone.ts';
-import { filterCount, typedPair, withoutFilters } from './run-filter.ts';
+import { filterCount, filterTime, typedPair, withoutFilters } from './run-filter.ts';
 import classes from './run-filters.module.css';
 import { TimeFields } from './time-fields.tsx';
 
@@ -97,7 +97,8 @@ function FilterText({ search, onChange }: RunFiltersProps) {
 function TimeMenu({ search, onChange }: RunFiltersProps) {
   const zone = useZone();
   const [isOpen, setOpen] = useState(false);
-  const { last, created_after: after, created_before: before } = search;
+  const { last } = search;
+  const [after, before] = [filterTime(search, 'created_after'), filterTime(search, 'created_before')];
   const time = (text: string) => shortTime(Date.parse(text), zone, Date.now());
   const fixed = [after && time(after), before && time(before)].filter(Boolean).join(' – ');
   const word = LAST.find(([name]) => name === last)?.[1];
