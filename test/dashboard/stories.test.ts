@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../e2e/api-client.ts';
 import { person, sessionOf } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../harness/headless-browser.ts';
+import { until } from '../harness/until.ts';
 
 const ADA = { email: 'ada.story@example.com', role: 'admin' } as const;
 const GRACE = { email: 'grace.story@example.com', role: 'member' } as const;
@@ -38,6 +39,7 @@ describe('a person at the dashboard', { skip: chromium === null && 'needs Chromi
     stack = await startStack('dashboard-stories', { args: ['--workers', '1'] });
     browser = await openHeadlessBrowser(chromium ?? '');
     page = browser.page;
+    page.setDefaultTimeout(60_000);
     await page.setViewportSize({ width: 1_440, height: 900 });
     const value = await sessionOf(stack, ADA);
     await page.context().addCookies([{ name: 'workflow_session', value, url: stack.ready.base_url }]);
@@ -110,5 +112,87 @@ describe('a person at the dashboard', { skip: chromium === null && 'needs Chromi
       source: string;
     }>();
     assert.equal(source, `${SOURCE}# mine\n`);
+  });
+
+  // The five questions of docs/dashboard.md, each from Production, and what each takes.
+  describe('a person who never saw it finds', () => {
+    let clicks = 0;
+    const click = async (of: Locator) => {
+      clicks++;
+      await of.click();
+    };
+    const pages = () => page.getByRole('navigation', { name: 'Pages' });
+    const fromProduction = async () => {
+      await page.goto(at('/'));
+      await page.getByRole('grid').waitFor();
+      clicks = 0;
+    };
+
+    test('which runs failed in the last hour, and why: 3 clicks', async () => {
+      const body = { method: stack.method('refused-order'), inputs: { url: 'http://127.0.0.1:9/' } };
+      const { run_id: runId } = (await grace.request('POST', '/api/runs', { body })).read<{ run_id: string }>();
+      await until('the run has failed', async () => {
+        const { status } = (await grace.request('GET', `/api/runs/${runId}`)).read<{ status: string }>();
+        return status === 'failed';
+      });
+      await fromProduction();
+      await click(page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'Failed' }));
+      await click(page.getByRole('button', { name: 'Any time' }));
+      await click(page.getByRole('menuitem', { name: /hour/ }).first());
+      const row = page.getByRole('row').filter({ hasText: runId.slice(-8) });
+      await row.waitFor();
+      assert.match((await row.textContent()) ?? '', /Failed.*The secret E2E_TOKEN is not set/);
+      assert.equal(clicks, 3);
+    });
+
+    test('who answered a question: 2 clicks', async () => {
+      const body = { method: stack.method('approve'), inputs: { order_id: 'ord_7f3', amount: 250 } };
+      const { run_id: runId } = (await grace.request('POST', '/api/runs', { body })).read<{ run_id: string }>();
+      const asked = async () =>
+        (await grace.request('GET', `/api/runs/${runId}`)).read<{ question?: { id: string } }>().question?.id;
+      const questionId = await until('the run asks', asked);
+      const answer = { answer: { decision: 'approve' } };
+      await grace.request('POST', `/api/questions/${questionId}/answer`, { body: answer });
+      await fromProduction();
+      await click(
+        page
+          .getByRole('row')
+          .filter({ hasText: runId.slice(-8) })
+          .getByRole('link')
+          .first(),
+      );
+      await click(page.getByRole('treeitem', { name: /approval/ }));
+      await page.getByText(/grace\.story.* answered: Approve|Grace.* answered/i).waitFor();
+      assert.equal(clicks, 2);
+    });
+
+    test('what changed between two versions: 4 clicks', async () => {
+      await fromProduction();
+      await click(pages().getByRole('link', { name: 'Methods' }));
+      await click(page.getByRole('link', { name: /story-refund/ }));
+      await click(page.getByRole('link', { name: 'Versions' }));
+      await click(page.getByRole('button', { name: 'Compare with the published one' }).first());
+      await page.getByText('# mine').first().waitFor();
+      assert.equal(clicks, 4);
+    });
+
+    test('how many workers a method has: 2 clicks', async () => {
+      await fromProduction();
+      await click(pages().getByRole('link', { name: 'Methods' }));
+      await click(page.getByRole('link', { name: 'Approve a refund' }));
+      await page.getByText('One worker runs it').waitFor();
+      assert.equal(clicks, 2);
+    });
+
+    test('how to make a key: 4 clicks', async () => {
+      await fromProduction();
+      await click(pages().getByRole('link', { name: 'Settings' }));
+      await click(page.getByRole('tab', { name: 'Keys' }));
+      await click(page.getByRole('button', { name: 'New key' }));
+      await page.getByRole('dialog').getByLabel('Name').fill('found by walking');
+      await click(page.getByRole('dialog').getByRole('button', { name: /Make|Create/ }));
+      await page.getByText(/SERVICE_API_KEY/).waitFor();
+      assert.equal(clicks, 4);
+    });
   });
 });
