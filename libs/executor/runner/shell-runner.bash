@@ -6,6 +6,10 @@ ulimit -c 0
 # What a program reserves without using it is left free; the step's own use is watched by the worker.
 ulimit -d $((($2 + 256) * 1024)) 2> /dev/null || true
 set --
+# The worker writes a line once its reaper knows this process. A worker that was killed before cannot: nothing would end
+# this process then.
+read -r step__go <&3 || exit 1
+unset step__go
 
 step__failed() {
   # Only lines of the author's: the trap also sees commands that fail inside `step`.

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
@@ -8,6 +14,7 @@ import { until } from '@methods/test/harness/until';
 import { CodeHarness } from './code-harness.fixture.ts';
 import { literal, node, out } from './hand-built-method.fixture.ts';
 import { RunFolder } from './run-folder.ts';
+import { RUNNER_DIR } from './runners/runner-launch.ts';
 import type { StepContext } from './step-context.ts';
 
 let harness: CodeHarness;
@@ -203,6 +210,28 @@ describe('a shell step', () => {
     assert.equal(memory.kind, 'memory', memory.message);
     const many = await failure('for i in $(seq 300); do sleep 600 & done; wait');
     assert.deepEqual([many.kind, many.message], ['limit', 'The step has more than 200 processes']);
+  });
+
+  it('does not begin if its worker is killed before the reaper knows its process', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'methods-test-shell-'));
+    try {
+      for (const name of ['code', 'work']) await mkdir(join(folder, name));
+      await writeFile(join(folder, 'code/lib.sh'), '');
+      await writeFile(join(folder, 'code/only.sh'), 'echo begun\n');
+      const args = ['--noprofile', '--norc', '-euo', 'pipefail', `${RUNNER_DIR}/shell-runner.bash`, 'only', '64'];
+      const begin = (known: boolean) => {
+        const stdio = ['ignore', 'pipe', 'inherit', 'pipe'] as const;
+        const child = spawn('bash', args, { cwd: join(folder, 'work'), stdio: [...stdio] });
+        const pipe = child.stdio[3] as Socket;
+        if (known) pipe.write('\n');
+        else pipe.destroy();
+        return Promise.all([text(child.stdout as Readable), once(child, 'exit')]);
+      };
+      assert.deepEqual(await begin(false), ['', [1, null]]);
+      assert.deepEqual(await begin(true), ['begun\n', [0, null]]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('waits for a place in a full pool', async () => {

@@ -62,6 +62,7 @@ export class ShellProcess implements Runner {
     const { pid } = this.child;
     if (pid === undefined) return;
     this.options.onSpawned(pid);
+    this.child.write('\n');
     this.watch.add(this, pid, job.memoryMb);
   }
 
