@@ -7,6 +7,7 @@ interface WorkerLine {
   readonly event: string;
   readonly run_id?: string;
   readonly end?: string;
+  readonly text?: string;
 }
 
 export class StartedWorker {

@@ -25,6 +25,7 @@ before(async () => {
   desk = await stackDesk(stack);
   gated = await GatedRuns.publish(desk);
   worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');
+  await worker.says('how steps are isolated', ({ event, text = '' }) => event === 'isolation' && text !== '');
   await worker.says('it is ready', ({ event }) => event === 'ready');
 });
 after(async () => {

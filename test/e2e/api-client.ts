@@ -40,6 +40,9 @@ export interface RunBody {
   readonly question?: RunQuestion;
   readonly answers?: readonly { readonly by: unknown; readonly channel: string; readonly answer?: unknown }[];
   readonly result?: Readonly<Record<string, unknown>>;
+  /** In device mode. */
+  readonly result_at?: string;
+  readonly run_data: string;
   readonly error?: { readonly code: string; readonly kind?: string; readonly message: string; readonly step?: string };
 }
 

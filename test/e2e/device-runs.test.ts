@@ -16,9 +16,7 @@ import type { Stack } from './stack.ts';
 import { verifyWebhook, WebhookReceiver } from './webhook-receiver.ts';
 
 interface DeviceRun extends Omit<RunBody, 'question'> {
-  readonly run_data: string;
   readonly content_id: string;
-  readonly result_at?: string;
   readonly question?: { readonly id: string; readonly sealed: { readonly $sealed: string } };
 }
 

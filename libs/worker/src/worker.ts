@@ -84,7 +84,8 @@ export class Worker implements Stoppable {
   private readonly clients: NodeClients;
   /** Aborted when no installation is needed any more. */
   private readonly installs = new AbortController();
-  private readonly isolation: Isolation;
+  /** What separates its steps from the machine. */
+  readonly isolation: Isolation;
   private features: readonly string[] = [];
   private readonly nextTick: NextTick;
   private heartbeatMs = DEFAULT_HEARTBEAT_MS;

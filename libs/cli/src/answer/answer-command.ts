@@ -11,7 +11,7 @@ import { fittingAnswer, NO_ANSWERS } from '../question/given-answer.ts';
 import { showForm, showQuestion } from '../question/show-question.ts';
 import { goOn } from '../run/go-on.ts';
 import { recompile, sayThatItGoesOn, targetOf } from '../run/run-command.ts';
-import { refuseMalformedRunId } from '../runs/server-run.ts';
+import { refuseMalformedRunId } from '../server/run-calls.ts';
 
 export const answerCommand: Command = {
   ...ANSWER_WORDS,

@@ -7,6 +7,8 @@ import { parseBearerKey } from '@methods/auth/service-key';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
+import { RUNS } from '../server/run-calls.ts';
+import type { ServerApi } from '../server/server-api.ts';
 
 const VARIABLE = 'SERVICE_API_KEY';
 const ENV_FILE = '.env';
@@ -31,6 +33,15 @@ export async function localKey({ config, cwd }: Surroundings, server: string): P
   const { [VARIABLE]: key = '', METHODS_SERVER: named = '' } = parseEnv(text);
   if (key === '' || (named !== '' && named.replace(/\/+$/, '') !== server)) return null;
   return wholeKey(key, `${VARIABLE} of ${ENV_FILE}`);
+}
+
+/** The service key on this machine for a server; a local stack is used with its own. @throws CommandError as `localKey` */
+export async function keyFor(api: ServerApi, surroundings: Surroundings): Promise<LocalKey | null> {
+  const here = await localKey(surroundings, api.baseUrl);
+  const contentPart = api.contentPart(RUNS);
+  if (here !== null || contentPart === undefined) return here;
+  const authPart = await api.bearer(RUNS);
+  return authPart === null ? null : { authPart, contentPart, place: 'the key of the local stack' };
 }
 
 /** Of a file that has the key only, or beside other variables. @throws CommandError */

@@ -5,15 +5,24 @@ import { namedMethod } from '../chosen-server/named-method.ts';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
+import { shownRun } from '../device/device-content.ts';
+import { SealedStarts } from '../device/sealed-starts.ts';
+import { CommandError, EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { RUN_STATUSES, RUNS_WORDS } from '../help-words.ts';
 import { noteMore, readPage } from '../server/page.ts';
+import {
+  getRun,
+  type LocalRunOnServer,
+  RUNS,
+  refuseMalformedRunId,
+  runPath,
+  type StartedRun,
+  startedRun,
+} from '../server/run-calls.ts';
 import type { Query, ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf, timeSpan } from '../terminal/words.ts';
-import { shownRun } from './device-content.ts';
-import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath } from './server-run.ts';
 import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
 import { showAnswers } from './show-answers.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
@@ -121,15 +130,43 @@ async function cancel(line: CommandLine, context: CommandContext, runId: string)
 async function rerun(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
   const { output } = context;
   const api = await openServer(line, context);
-  // With its own key, a request with an uncertain reply may be repeated: it is one run in any case.
   const step = line.text('from-step');
-  const body = { idempotency_key: randomUUID(), ...(step === undefined ? {} : { from_step: step }) };
-  const { value } = await api.send<Run>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });
+  const value = await rerunOf(api, runId, step).catch(async (error: unknown) => {
+    if (!(error instanceof ServerRefusal) || error.code !== 'device_mode_required') throw error;
+    // Only the key on this machine opens its inputs.
+    return sealedRerunOf(await getRun(api, runId), step, api, context);
+  });
   if (line.flag('wait')) return watchToRest(api, value.run_id, context);
   output.document(value);
   output.result(value.run_id);
   output.note(`Watch it with:  methods runs watch ${value.run_id}`);
   return EXIT.done;
+}
+
+/** With its own key, a request with an uncertain reply may be repeated: it is one run in any case. */
+async function rerunOf(api: ServerApi, runId: string, step: string | undefined): Promise<StartedRun> {
+  const body = { idempotency_key: randomUUID(), ...(step === undefined ? {} : { from_step: step }) };
+  return (await api.send<StartedRun>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true })).value;
+}
+
+/** @throws CommandError */
+async function sealedRerunOf(
+  run: Run,
+  step: string | undefined,
+  api: ServerApi,
+  context: CommandContext,
+): Promise<StartedRun> {
+  const { run_id: runId, content_id: contentId } = run;
+  if (contentId === undefined) {
+    const message = `the organization keeps run content on devices by now, and the inputs of ${runId} are not sealed`;
+    throw new CommandError('device_mode_required', message, { hint: 'methods start METHOD --inputs JSON' });
+  }
+  if (step !== undefined) {
+    const message = `${runId} is in device mode, and is repeated from its first step: the outs of its steps are sealed for it`;
+    throw new CommandError('device_mode_unsupported', message, { hint: 'leave --from-step out' });
+  }
+  const sealing = await SealedStarts.withKey(api, context);
+  return startedRun(sealing.api, { ...(await sealing.again(runId)), idempotency_key: randomUUID() });
 }
 
 function oneOf(option: string, given: string, known: readonly string[]): string {

@@ -1,11 +1,11 @@
 // Shows a run on a server as it changes: on a terminal all its steps, redrawn; elsewhere a line for each change.
 
 import type { Run, Step, StepStatus } from '@methods/api/run';
+import { isFinished } from '../server/run-calls.ts';
 import { LiveFoot, spinner } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { timeSpan } from '../terminal/words.ts';
-import { isFinished } from './server-run.ts';
 
 const MARKS: Readonly<Record<StepStatus, readonly [string, Paint]>> = {
   pending: ['·', 'dim'],

@@ -2,13 +2,13 @@
 import type { Run } from '@methods/api/run';
 import { Backoff } from '@methods/base/backoff';
 import type { CommandContext } from '../command/command.ts';
+import { shownRun } from '../device/device-content.ts';
 import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
 import { showForm, showQuestion } from '../question/show-question.ts';
+import { getRun, isFinished, runPath } from '../server/run-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { shownRun } from './device-content.ts';
-import { getRun, isFinished, runPath } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showVotes } from './show-answers.ts';
 

@@ -1,8 +1,9 @@
 // `methods start --from FILE`: a run for each line of inputs, started a thousand at a time.
 import type { JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
+import type { SealedStarts } from '../device/sealed-starts.ts';
 import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
-import { RUNS } from '../runs/server-run.ts';
+import { RUNS } from '../server/run-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { plainText } from '../terminal/plain-text.ts';
@@ -13,6 +14,7 @@ import { type InputLine, inputLines, LineKeys } from './input-lines.ts';
 const RUNS_MAX = 1_000;
 const BYTES_MAX = 3 * 1024 * 1024;
 const BYTES_AROUND = 300;
+const SEALED_BYTES_AROUND = 500;
 /** How long a busy server that accepts nothing is asked again. */
 const PATIENCE_MS = 60_000;
 const WAIT_MS_MIN = 50;
@@ -20,6 +22,8 @@ const WAIT_MS_MIN = 50;
 interface Start {
   readonly line: number;
   readonly body: JsonObject;
+  /** In device mode; see SealedStarts. */
+  earlier(grant: number): JsonObject | null;
 }
 
 interface Outcome {
@@ -38,21 +42,24 @@ export interface AskedRuns {
   readonly version: string | undefined;
   /** Empty for none. */
   readonly key: string;
+  /** Absent: the organization keeps content with the service. */
+  readonly sealing?: SealedStarts | null;
 }
 
 export async function startFrom(api: ServerApi, asked: AskedRuns, context: CommandContext): Promise<ExitCode> {
-  const { method, version, key, file } = asked;
+  const { method, version, key, file, sealing = null } = asked;
+  const server = sealing?.api ?? api;
   const keys = new LineKeys(key, method, version ?? 'published');
   const told = new ToldRuns(context);
   let starts: Start[] = [];
   let bytes = 0;
   const send = async () => {
-    if (starts.length > 0) await startAll(api, starts, told);
+    if (starts.length > 0) await startAll(server, starts, told);
     starts = [];
     bytes = 0;
   };
   for await (const line of inputLines(file, context.cwd, context.output.streams.stdin)) {
-    const size = line.ok ? line.bytes + BYTES_AROUND : 0;
+    const size = line.ok ? sizeOf(line.bytes, sealing) : 0;
     if (starts.length === RUNS_MAX || bytes + size > BYTES_MAX) await send();
     if (!line.ok) {
       // In the order of the lines.
@@ -62,15 +69,46 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
     }
     const { inputs } = line;
     const given = version === undefined ? {} : { version };
-    starts.push({ line: line.line, body: { method, inputs, idempotency_key: keys.keyOf(inputs), ...given } });
+    const plain = { method, inputs, idempotency_key: keys.keyOf(inputs), ...given };
+    const body = sealing === null ? plain : sealing.sealed(plain);
+    starts.push({ line: line.line, body, earlier: (grant) => sealing?.earlier(plain, grant) ?? null });
     bytes += size;
   }
   await send();
   return told.end();
 }
 
-/** Sends the starts that a busy server did not accept again. */
+function sizeOf(bytes: number, sealing: SealedStarts | null): number {
+  return sealing === null ? bytes + BYTES_AROUND : Math.ceil((bytes * 4) / 3) + SEALED_BYTES_AROUND;
+}
+
 async function startAll(api: ServerApi, starts: readonly Start[], told: ToldRuns): Promise<void> {
+  const outcomes = await outcomesOf(api, starts);
+  for (let grant = 0; ; grant++) {
+    const again = starts.flatMap((start) => {
+      const body = isOtherStart(outcomes.get(start)) ? start.earlier(grant) : null;
+      return body === null ? [] : [{ start, earlier: { ...start, body } }];
+    });
+    if (again.length === 0) break;
+    const others = await outcomesOf(
+      api,
+      again.map(({ earlier }) => earlier),
+    );
+    for (const { start, earlier } of again) {
+      const outcome = others.get(earlier);
+      if (outcome !== undefined && !isOtherStart(outcome)) outcomes.set(start, outcome);
+    }
+  }
+  for (const start of starts) told.outcome(start.line, outcomes.get(start) as Outcome);
+}
+
+/** Another start had its idempotency key. */
+function isOtherStart(outcome: Outcome | undefined): boolean {
+  return outcome?.status === 409 && new ServerRefusal(409, outcome.error).code === 'idempotency_conflict';
+}
+
+/** Sends the starts that a busy server did not accept again. */
+async function outcomesOf(api: ServerApi, starts: readonly Start[]): Promise<Map<Start, Outcome>> {
   const outcomes = new Map<Start, Outcome>();
   let left = starts;
   let untilMs = performance.now() + PATIENCE_MS;
@@ -90,7 +128,7 @@ async function startAll(api: ServerApi, starts: readonly Start[], told: ToldRuns
     if (left.length === 0 || performance.now() + waitMs > untilMs) break;
     await api.wait(waitMs);
   }
-  for (const start of starts) told.outcome(start.line, outcomes.get(start) as Outcome);
+  return outcomes;
 }
 
 async function sent(api: ServerApi, starts: readonly Start[]): Promise<readonly Outcome[]> {

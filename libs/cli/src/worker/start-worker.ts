@@ -44,6 +44,7 @@ export async function startWorker(options: StartedWorkerOptions, report: WorkerR
     onResult: (run, result) => report.result(run, result),
     onRunEnded: (run, end) => report.runEnded(run, end),
   });
+  report.isolated(worker.isolation.text);
   await worker.start();
   return {
     stop: async () => {

@@ -5,7 +5,7 @@ import { openServer, SERVER_OPTIONS } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, EXIT, UsageError } from '../errors/command-error.ts';
-import { RUNS } from '../runs/server-run.ts';
+import { RUNS } from '../server/run-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { WorkerReport } from './worker-report.ts';
 

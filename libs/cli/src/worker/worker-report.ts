@@ -44,6 +44,11 @@ export class WorkerReport {
     return logger;
   }
 
+  /** How steps are kept apart. */
+  isolated(text: string): void {
+    this.say({ event: 'isolation', text }, text);
+  }
+
   connected(): void {
     const { methods, concurrency, server } = this.facts;
     const again = this.state === 'away';

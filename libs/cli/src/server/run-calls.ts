@@ -1,9 +1,10 @@
 // The calls that commands make about a run on a server.
 import type { Run } from '@methods/api/run';
 import { isId } from '@methods/base/ids';
+import type { JsonObject } from '@methods/method/json';
 import { CommandError, UsageError } from '../errors/command-error.ts';
-import type { ServerApi } from '../server/server-api.ts';
-import { ServerRefusal } from '../server/server-refusal.ts';
+import type { ServerApi } from './server-api.ts';
+import { ServerRefusal } from './server-refusal.ts';
 
 /** The record of a run on a person's own computer. */
 export interface LocalRunOnServer {
@@ -41,6 +42,16 @@ export function refuseMalformedRunId(word: string): void {
 
 export function isFinished({ status }: Run): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled';
+}
+
+export interface StartedRun {
+  readonly run_id: string;
+  readonly status: string;
+}
+
+/** With its own key, a start with an uncertain reply may be repeated. */
+export async function startedRun(api: ServerApi, start: JsonObject): Promise<StartedRun> {
+  return (await api.send<StartedRun>('POST', RUNS, start, { idempotent: true })).value;
 }
 
 export function getRun(api: ServerApi, runId: string): Promise<Run> {

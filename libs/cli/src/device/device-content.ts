@@ -8,10 +8,10 @@ import { SealedValueError } from '@methods/content/device/sealed-value-error';
 import type { JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
-import { type LocalKey, localKey } from '../keys/local-key.ts';
+import { keyFor } from '../keys/local-key.ts';
 import { keyCredential } from '../server/credential.ts';
+import { runPath } from '../server/run-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { RUNS, runPath } from './server-run.ts';
 
 type AskedQuestion = NonNullable<Run['question']>;
 type Surroundings = Pick<CommandContext, 'config' | 'cwd'>;
@@ -31,7 +31,7 @@ export class DeviceContent {
   static async of(api: ServerApi, run: Run, surroundings: Surroundings): Promise<DeviceContent | null> {
     const { run_id: runId, content_id: contentId } = run;
     if (contentId === undefined) return null;
-    const key = (await localKey(surroundings, api.baseUrl)) ?? (await stackKey(api));
+    const key = await keyFor(api, surroundings);
     if (key === null) {
       const message = `${runId} is in device mode: its content is sealed, and the key that opens it is not here`;
       throw new CommandError('device_key_required', message, {
@@ -81,14 +81,6 @@ export async function shownRun(
     if (!(error instanceof CommandError) || error.code === 'unreachable') throw error;
     return { run, closed: error };
   }
-}
-
-/** A local stack is used with its own key. */
-async function stackKey(api: ServerApi): Promise<LocalKey | null> {
-  const contentPart = api.contentPart(RUNS);
-  const authPart = contentPart === undefined ? null : await api.bearer(RUNS);
-  if (contentPart === undefined || authPart === null) return null;
-  return { authPart, contentPart, place: 'the key of the local stack' };
 }
 
 function withWords<T>(words: string, open: () => T): T {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { GivenFile } from '../local-run/given-inputs.ts';
-import { NO_CREDENTIAL } from '../server/credential.ts';
-import { ServerApi } from '../server/server-api.ts';
-import { sendFile } from './start-command.ts';
+import { NO_CREDENTIAL } from './credential.ts';
+import { sendFile } from './send-file.ts';
+import { ServerApi } from './server-api.ts';
 
 const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
 const BYTES = 300_000;
