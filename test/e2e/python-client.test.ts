@@ -12,7 +12,7 @@ import type { KeyId } from '@methods/base/ids';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { TEST_DOER } from '../harness/test-doer.ts';
 import { commonStack } from './common-stack.ts';
-import { pythonWith, SUITE } from './python-environment.ts';
+import { PACKAGES, pythonWith, SUITE, versionWith } from './python-environment.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,6 +21,8 @@ const PYRIGHT = fileURLToPath(import.meta.resolve('pyright'));
 const PYTEST = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
 const METHODS = ['greet', 'two-questions', 'short-question', 'digest-files', 'keep-private'];
 const VERSIONS = ['3.9', '3.10', '3.11', '3.12', '3.13'];
+/** The oldest and the newest. */
+const TYPED = ['3.9', '3.13'];
 
 async function succeeded(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const options = { cwd: LIBRARY, env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1', ...env } };
@@ -54,11 +56,21 @@ describe('the Python library', () => {
   });
 
   for (const version of VERSIONS) {
-    test(`passes its tests without a service on Python ${version}`, async (t: TestContext) => {
-      const found = await pythonWith(SUITE, `python${version}`);
+    const isTyped = TYPED.includes(version);
+    test(`passes its tests without a service${isTyped ? ', and has strict types,' : ''} on Python ${version}`, async (t) => {
+      const found = await pythonWith(SUITE);
       if ('missing' in found) return t.skip(found.missing);
-      const summary = await succeeded(join(found.bin, 'python'), PYTEST, { PYTHONPATH: join(LIBRARY, 'src') });
-      assert.match(summary, /^\d+ passed, \d+ skipped in /m);
+      const of = await versionWith(isTyped ? SUITE : PACKAGES, version, found.bin);
+      if ('missing' in of) return t.skip(of.missing);
+      const { python, env } = of;
+      const source = { ...env, PYTHONPATH: [join(LIBRARY, 'src'), env.PYTHONPATH].join(':') };
+      assert.match(await succeeded(python, PYTEST, source), /^\d+ passed, \d+ skipped in /m);
+      if (!isTyped) return;
+      const cache = `--cache-dir=${tempFolder('mypy')}`;
+      await succeeded(python, ['-m', 'mypy', cache, `--python-version=${version}`, 'src'], env);
+      // It finds packages of an environment only.
+      const packages = ['--pythonpath', join(found.bin, 'python')];
+      await succeeded(process.execPath, [PYRIGHT, ...packages, '--pythonversion', version, '-p', '.']);
     });
   }
 
@@ -78,22 +90,5 @@ describe('the Python library', () => {
     const printed = await succeeded(python, ['-c', code], { PYTHONPATH: site });
     assert.equal(printed.trim(), `0.1.0 ${join(site, 'methods/__init__.py')}`);
     assert.ok((await readdir(join(site, 'methods'))).includes('py.typed'));
-  });
-
-  test('has strict types for mypy and pyright, on the oldest and the newest Python', async (t) => {
-    const cache = `--cache-dir=${tempFolder('mypy')}`;
-    let checked = 0;
-    for (const version of ['3.9', '3.13']) {
-      const found = await pythonWith(SUITE, `python${version}`);
-      if ('missing' in found) {
-        t.diagnostic(found.missing);
-        continue;
-      }
-      const python = join(found.bin, 'python');
-      await succeeded(python, ['-m', 'mypy', cache, `--python-version=${version}`, 'src']);
-      await succeeded(process.execPath, [PYRIGHT, '--pythonpath', python, '--pythonversion', version, '-p', '.']);
-      checked++;
-    }
-    if (checked === 0) t.skip('neither of them is here');
   });
 });

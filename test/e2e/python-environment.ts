@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 const run = promisify(execFile);
 /** What the tests of the library need, the library's own packages among it. */
@@ -13,8 +14,11 @@ export const SUITE = [
   '-r',
   fileURLToPath(new URL('../../libs/client-python/tests/requirements.txt', import.meta.url)),
 ] as const;
+/** What its tests need that call no service. */
+export const PACKAGES = ['httpx==0.28.1', 'cryptography>=38', 'pytest>=8,<9'];
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 const INSTALL_MS = 600_000;
+const INSTALL = ['install', '--quiet', '--disable-pip-version-check', '--retries', '1'];
 /** For what tests install; the Node of the library's extra is 60 MB. */
 export const PIP_CACHE_DIR = join(CACHE, 'methods-pip');
 
@@ -39,9 +43,8 @@ export async function pythonWith(wanted: readonly string[], command = 'python3')
   const unfinished = `${folder}.${process.pid}`;
   try {
     await run(command, ['-m', 'venv', unfinished], { env });
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1', ...wanted];
     const options = { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } };
-    await run(join(unfinished, 'bin/python'), pip, options);
+    await run(join(unfinished, 'bin/python'), ['-m', 'pip', ...INSTALL, ...wanted], options);
     renameSync(unfinished, folder);
     return { bin };
   } catch (error) {
@@ -54,6 +57,25 @@ export async function pythonWith(wanted: readonly string[], command = 'python3')
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
+}
+
+/** `env`: what its programs need. */
+export type PythonVersion =
+  | { readonly python: string; readonly env: Readonly<Record<string, string>> }
+  | { readonly missing: string };
+
+/** Another version, whose packages `pip` of `bin` puts in a folder: an environment of its own takes three times as long. */
+export async function versionWith(wanted: readonly string[], version: string, bin: string): Promise<PythonVersion> {
+  const command = `python${version}`;
+  const own = { env: { ...process.env, ...environmentOf(command) } };
+  const found = await run(command, ['-c', 'import sys; print(sys.executable)'], own).catch(() => null);
+  if (found === null) return { missing: `there is no ${command}` };
+  const python = found.stdout.trim();
+  const site = tempFolder('python-site');
+  const options = { timeout: INSTALL_MS, env: { ...process.env, PIP_CACHE_DIR } };
+  const pip = ['-m', 'pip', '--python', python, ...INSTALL, '--target', site, '--no-compile', ...wanted];
+  await run(join(bin, 'python'), pip, options);
+  return { python, env: { PYTHONPATH: site } };
 }
 
 /** Where pyenv has several versions, its commands work for the version that is named. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildCode } from '@methods/client/pack/build-package';
 import { buildWheel } from '@methods/packages/python-wheel';
-import { pythonWith } from '../../e2e/python-environment.ts';
+import { PACKAGES, pythonWith } from '../../e2e/python-environment.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { WorkloadResult } from '../report.ts';
 
@@ -55,7 +55,7 @@ async function nodeApp(parent: string): Promise<App> {
 }
 
 async function pythonApp(parent: string): Promise<App | { missing: string }> {
-  const found = await pythonWith(['httpx==0.28.1', 'cryptography>=38']);
+  const found = await pythonWith(PACKAGES);
   if ('missing' in found) return found;
   const folder = join(parent, 'python');
   mkdirSync(folder);
