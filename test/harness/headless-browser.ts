@@ -1,6 +1,6 @@
 // Runs a real browser without a window, the Chromium of this machine, for pages that only a browser can judge.
 import { existsSync } from 'node:fs';
-import { chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Generous, as in `until`: a busy machine starts a browser in half a minute. */
@@ -24,13 +24,22 @@ export interface HeadlessBrowser extends AsyncDisposable {
 
 /** `executablePath` as returned by findChromium. */
 export async function openHeadlessBrowser(executablePath: string): Promise<HeadlessBrowser> {
-  const browser = await chromium.launch({
+  const browser = await launchChromium(executablePath);
+  return { ...(await personIn(browser)), [Symbol.asyncDispose]: () => browser.close() };
+}
+
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({
     executablePath,
     // The browser's own sandbox does not work for root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: ['--disable-gpu', '--disable-quic'],
     timeout: WITHIN_MS,
   });
+}
+
+/** A person without cookies and storage, with a page. */
+export async function personIn(browser: Browser): Promise<Omit<HeadlessBrowser, typeof Symbol.asyncDispose>> {
   const context = await browser.newContext();
   context.setDefaultTimeout(WITHIN_MS);
   const requested: string[] = [];
@@ -47,6 +56,5 @@ export async function openHeadlessBrowser(executablePath: string): Promise<Headl
     tab: () => context.newPage(),
     requested,
     complaints,
-    [Symbol.asyncDispose]: () => browser.close(),
   };
 }

@@ -1,8 +1,8 @@
-// One stack with two gateways and its people, for all the stories of accounts.
+// The people of one stack with two gateways, for all the stories of accounts.
 import { until } from '../../harness/until.ts';
 import type { ApiClient, Reply } from '../api-client.ts';
 import { person } from '../people.ts';
-import { type Stack, startStack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
 
 export interface AccountWorld {
   readonly stack: Stack;
@@ -21,8 +21,7 @@ export interface MethodBody {
   readonly build: { readonly state: string; readonly attempts: number; readonly error: string | null } | null;
 }
 
-export async function accountWorld(): Promise<AccountWorld> {
-  const stack = await startStack('accounts', { args: ['--gateways', '2'] });
+export async function accountWorld(stack: Stack): Promise<AccountWorld> {
   return {
     stack,
     admin: await person(stack, { email: 'ada@example.com', role: 'admin' }),

@@ -1,6 +1,7 @@
 // People, keys and methods by the public interface of one running stack with two gateways.
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { before, describe } from 'node:test';
+import { commonStack } from '../two-gateways.ts';
 import { type AccountWorld, accountWorld } from './account-world.ts';
 import { badInput } from './bad-input.ts';
 import { documentedCommands } from './documented.ts';
@@ -22,9 +23,8 @@ describe('accounts', () => {
     return running;
   };
   before(async () => {
-    running = await accountWorld();
+    running = await accountWorld(await commonStack());
   });
-  after(() => running?.stack.stop());
 
   signingIn(world);
   methodLife(world);

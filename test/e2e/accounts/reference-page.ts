@@ -1,7 +1,8 @@
 // The page that describes the API, in a real browser: it lets one try a call, and speaks only to this server.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findChromium, openHeadlessBrowser } from '../../harness/headless-browser.ts';
+import { findChromium } from '../../harness/headless-browser.ts';
+import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import type { AccountWorld } from './account-world.ts';
 
 const chromium = findChromium();
@@ -12,7 +13,7 @@ export function referencePage(world: () => AccountWorld): void {
     test('lets a person try a call with their token, and speaks to no other server', async () => {
       const { stack, member } = world();
       const baseUrl = stack.ready.base_url;
-      await using browser = await openHeadlessBrowser(chromium ?? '');
+      await using browser = await openSharedBrowser(chromium ?? '');
       const { page } = browser;
       await page.goto(`${baseUrl}/reference`);
       const button = (name: string | RegExp) => page.getByRole('button', { name }).first().click();

@@ -1,22 +1,16 @@
 // The dashboard in a real browser, in front of a real stack.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../../harness/until.ts';
-import { type Stack, startStack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
+import { commonStack } from '../two-gateways.ts';
 import { faults, signedInVisitor, skip, visitor } from './visitor.ts';
-
-let started: Promise<Stack> | undefined;
-const stackOfAll = () => {
-  started ??= startStack('dashboard');
-  return started;
-};
-after(async () => (await started?.catch(() => undefined))?.stop());
 
 const ADA = { email: 'ada@example.com', role: 'admin' } as const;
 const greeting = (stack: Stack) => ({ method: stack.method('greet'), inputs: { name: 'Ada' } });
 
 test('a person signs in and comes back to the page they asked for: the list of runs', { skip }, async () => {
-  const stack = await stackOfAll();
+  const stack = await commonStack();
   const { run_id: run } = await stack.api.startSettled(greeting(stack));
   await using browser = await visitor();
   const { page } = browser;
@@ -42,7 +36,7 @@ test('a person signs in and comes back to the page they asked for: the list of r
 });
 
 test('an organization without runs sees the way to its first one', { skip }, async () => {
-  const stack = await stackOfAll();
+  const stack = await commonStack();
   await using browser = await signedInVisitor(stack, { ...ADA, organization: 'Newcomers' });
   await browser.page.goto(stack.ready.base_url);
   await browser.page.getByRole('heading', { name: 'Start a worker' }).waitFor();
@@ -54,7 +48,7 @@ test('an organization without runs sees the way to its first one', { skip }, asy
 });
 
 test('ten tabs share one stream, and another tab takes it when its tab closes', { skip }, async () => {
-  const stack = await stackOfAll();
+  const stack = await commonStack();
   await using browser = await signedInVisitor(stack, ADA);
   const streams = () => browser.requested.filter((url) => url.endsWith('/api/events')).length;
   const tabs = [browser.page];

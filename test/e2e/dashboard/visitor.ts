@@ -1,5 +1,6 @@
 // A person with a browser in front of a stack's dashboard.
-import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../../harness/headless-browser.ts';
+import { findChromium, type HeadlessBrowser } from '../../harness/headless-browser.ts';
+import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import { type PersonOptions, sessionOf } from '../people.ts';
 import type { Stack } from '../stack.ts';
 
@@ -9,7 +10,7 @@ export const skip = chromium === null ? 'no Chromium on this machine' : false;
 
 export async function visitor(): Promise<HeadlessBrowser> {
   if (chromium === null) throw new Error(String(skip));
-  return openHeadlessBrowser(chromium);
+  return openSharedBrowser(chromium);
 }
 
 /** Has signed in already, in another way than by the pages. */

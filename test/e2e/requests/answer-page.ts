@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import { findChromium, openHeadlessBrowser } from '../../harness/headless-browser.ts';
+import { findChromium } from '../../harness/headless-browser.ts';
+import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import type { RunBody } from '../api-client.ts';
 import type { Stack } from '../stack.ts';
 
@@ -128,7 +129,7 @@ export function answerPage(stack: () => Stack): void {
     test('is answered by keyboard in a browser without JavaScript', { skip: noBrowser }, async () => {
       const run = await approve();
       const { url } = await linkTo(run);
-      await using browser = await openHeadlessBrowser(chromium ?? '');
+      await using browser = await openSharedBrowser(chromium ?? '');
       const opened = browser.page.context().browser();
       assert.ok(opened);
       const context = await opened.newContext({ javaScriptEnabled: false });
@@ -154,7 +155,7 @@ export function answerPage(stack: () => Stack): void {
       test(`has accessible pages that run only their own script, ${colorScheme}`, { skip: noBrowser }, async () => {
         const run = await approve();
         const { url } = await linkTo(run);
-        await using browser = await openHeadlessBrowser(chromium ?? '');
+        await using browser = await openSharedBrowser(chromium ?? '');
         const { page } = browser;
         await page.emulateMedia({ colorScheme });
         const isAccessible = async (state: string) => {
