@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ended, METHODS } from '@methods/cli/cli.fixture';
@@ -17,9 +17,9 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { decodeJwt } from 'jose';
 import { Desk } from '../../cli/desk.ts';
-import { type Stack, startStack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
+import { clientDocuments, commonStack } from '../two-gateways.ts';
 import { AgentSignIn } from './agent-sign-in.ts';
-import { ClientDocuments } from './client-documents.ts';
 
 const PERSON = { email: 'ada@agents.example', organization: 'Local', role: 'admin' } as const;
 const CONFORMANCE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
@@ -38,16 +38,9 @@ const SCENARIOS = [
 describe('agents', () => {
   let stack: Stack;
   let url: URL;
-  let documents: ClientDocuments;
   before(async () => {
-    documents = await ClientDocuments.served();
-    const env = { LOG_LEVEL: 'info', NODE_EXTRA_CA_CERTS: documents.authorityFile };
-    stack = await startStack('agents', { args: ['--gateways', '2'], env });
+    stack = await commonStack();
     url = new URL(stack.ready.mcp_url);
-  });
-  after(async () => {
-    await stack?.stop();
-    documents.close();
   });
 
   function transportOf(signIn: AgentSignIn) {
@@ -92,32 +85,35 @@ describe('agents', () => {
   });
 
   test('a client that is an https document walks to a token without a registration, and refreshes it', async () => {
-    const signIn = new AgentSignIn(PERSON, documents.clientUrl('agent'));
+    const signIn = new AgentSignIn(PERSON, clientDocuments().clientUrl('agent'));
     const client = await connected(signIn);
-    assert.equal(documents.reads('agent'), 1);
-    assert.equal(signIn.authorizeUrl?.searchParams.get('client_id'), documents.clientUrl('agent'));
+    assert.equal(clientDocuments().reads('agent'), 1);
+    assert.equal(signIn.authorizeUrl?.searchParams.get('client_id'), clientDocuments().clientUrl('agent'));
     const { aud, client_id } = decodeJwt(signIn.tokens_?.access_token ?? '');
-    assert.deepEqual([aud, client_id], [url.href, documents.clientUrl('agent')]);
+    assert.deepEqual([aud, client_id], [url.href, clientDocuments().clientUrl('agent')]);
     assert.ok(signIn.tokens_?.refresh_token);
     signIn.tokens_ = { ...signIn.tokens_, access_token: 'expired' };
     const { isError = false } = await client.callTool({ name: 'list_methods', arguments: {} });
     assert.deepEqual([isError, signIn.tokens_?.access_token === 'expired'], [false, false]);
     await client.close();
 
-    const earlier = new AgentSignIn(PERSON, documents.clientUrl('earlier'));
+    const earlier = new AgentSignIn(PERSON, clientDocuments().clientUrl('earlier'));
     const transport = new EarlierTransport(url, { authProvider: earlier as never });
     await assert.rejects(new EarlierClient({ name: 'v1', version: '1' }).connect(transport as never), /Unauthorized/);
     await transport.finishAuth((await earlier.visit()).searchParams.get('code') ?? '');
-    assert.equal(decodeJwt(earlier.tokens_?.access_token ?? '').client_id, documents.clientUrl('earlier'));
+    assert.equal(decodeJwt(earlier.tokens_?.access_token ?? '').client_id, clientDocuments().clientUrl('earlier'));
 
-    const foreign = new AgentSignIn(PERSON, documents.clientUrl('foreign', { client_id: 'https://other.example/c' }));
+    const foreign = new AgentSignIn(
+      PERSON,
+      clientDocuments().clientUrl('foreign', { client_id: 'https://other.example/c' }),
+    );
     await assert.rejects(clientOf().connect(transportOf(foreign)), UnauthorizedError);
     const refused = await fetch(foreign.authorizeUrl ?? assert.fail('it is sent to the issuer'));
     assert.equal(refused.status, 400, 'a document that names another client');
   });
 
   test('two tabs of one client sign the same person in at once, and each refreshes its own token', async () => {
-    const tabs = [1, 2].map(() => new AgentSignIn(PERSON, documents.clientUrl('tabs')));
+    const tabs = [1, 2].map(() => new AgentSignIn(PERSON, clientDocuments().clientUrl('tabs')));
     const clients = await Promise.all(tabs.map((tab) => connected(tab)));
     for (const tab of tabs) tab.tokens_ = { ...(tab.tokens_ ?? assert.fail()), access_token: 'expired' };
     const listed = await Promise.all(clients.map((client) => client.callTool({ name: 'list_methods', arguments: {} })));
