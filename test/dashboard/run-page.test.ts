@@ -1,98 +1,36 @@
 // The page of a run in a real browser: why a run failed and a rerun from that step, a question answered beside its
 // step, a run of 5,000 steps, and hostile texts. Pages keep the rules of axe, light and dark.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import type { ApiClient } from '../e2e/api-client.ts';
-import { person, sessionOf } from '../e2e/people.ts';
-import { type Stack, startStack } from '../e2e/stack.ts';
-import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../harness/headless-browser.ts';
+import { faults, keepsRules, pageOf, signedInVisitor, signInAs, skip } from '../e2e/dashboard/visitor.ts';
+import { person } from '../e2e/people.ts';
+import type { Stack } from '../e2e/stack.ts';
+import type { HeadlessBrowser } from '../harness/headless-browser.ts';
 import { until } from '../harness/until.ts';
+import { commonStack } from './common-stack.ts';
 
 const ADA = { email: 'ada.run@example.com', role: 'admin' } as const;
 const VIC = { email: 'vic.run@example.com', role: 'viewer' } as const;
-const REFUND = `format: method/2
-name: refund
-inputs:
-  order: text ..2000
-  fails: boolean
-steps:
-  - name: order
-    node: |
-      console.log('\\u001b[31mlooking for\\u001b[0m', order);
-      return { found: order };
-    in: { order: =inputs.order }
-    out: { found: text }
-  - name: approval
-    ask: Refund \${inputs.order}?
-    out: { approve: boolean }
-  - name: pay
-    node: |
-      if (fails) throw new Error('the bank said no');
-      return { paid: true };
-    in: { fails: =inputs.fails }
-    out: { paid: boolean }
-result: { paid: =steps.pay.paid }
-`;
-const MANY = `format: method/2
-name: many
-limits: { max_steps: 10000 }
-steps:
-  - name: list
-    node: |
-      return { items: Array.from({ length: 2500 }, (_, at) => at) };
-    out: { items: list<number> }
-  - name: each
-    each: =steps.list.items
-    steps:
-      - name: double
-        node: |
-          return { twice: item * 2 };
-        in: { item: =item }
-        out: { twice: number }
-result: { ok: true }
-`;
 const HOSTILE = '<img src=x onerror=alert(1)>\u202egpj.exe\u001b[2J';
 
-const chromium = findChromium();
-
-describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, () => {
+describe('the page of a run', { skip }, () => {
   let stack: Stack;
   let browser: HeadlessBrowser;
   let page: Page;
   let ada: ApiClient;
   let refund: string;
-  let methods: string;
-  const at = (path: string) => `${stack.ready.base_url}/o/${stack.ready.org_id}${path}`;
+  const at = (path: string) => pageOf(stack, path);
 
   before(async () => {
-    methods = mkdtempSync(join(tmpdir(), 'methods-test-run-page-'));
-    for (const [name, source] of Object.entries({ refund: REFUND, many: MANY })) {
-      writeFileSync(join(methods, `${name}.method`), source);
-    }
-    stack = await startStack('dashboard-run', { args: ['--workers', '1', '--methods', methods] });
-    browser = await openHeadlessBrowser(chromium ?? '');
+    stack = await commonStack();
+    browser = await signedInVisitor(stack, ADA);
     page = browser.page;
-    page.setDefaultTimeout(20_000);
-    await page.setViewportSize({ width: 1_440, height: 900 });
-    await signedInAs(ADA);
     ada = await person(stack, ADA);
-    refund = stack.ready.methods.refund ?? '';
+    refund = stack.method('refund');
   });
-  after(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await stack?.stop();
-    rmSync(methods, { recursive: true, force: true });
-  });
-
-  async function signedInAs(who: typeof ADA | typeof VIC): Promise<void> {
-    const value = await sessionOf(stack, who);
-    await page.context().addCookies([{ name: 'workflow_session', value, url: stack.ready.base_url }]);
-  }
+  after(() => browser?.[Symbol.asyncDispose]());
 
   async function started(method: string, inputs: object): Promise<string> {
     const body = { method, inputs, metadata: { order: HOSTILE.slice(0, 40) } };
@@ -112,26 +50,14 @@ describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, (
     assert.equal(found, status, JSON.stringify(error));
   };
 
-  async function keepsRules(name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
-      const found = violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-      );
-      assert.deepEqual(found, [], `${name}, ${colorScheme}`);
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-  }
-
   test('a question is answered beside its step, and the page follows the run to its end', async () => {
     const runId = await started(refund, { order: HOSTILE, fails: false });
     await page.goto(at(`/runs/${runId}`));
     await page.getByText('It waits for an answer.').waitFor();
-    await keepsRules('waiting');
+    await keepsRules(page, 'waiting');
     await page.getByRole('link', { name: 'Look and answer' }).click();
     await page.getByRole('article').getByRole('radio', { name: 'Yes' }).waitFor();
-    await keepsRules('question');
+    await keepsRules(page, 'question');
     await page.getByRole('radio', { name: 'Yes' }).check();
     await page.getByRole('button', { name: 'Send answer' }).click();
     // No reload: the event stream brings the end.
@@ -139,13 +65,13 @@ describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, (
     await page.getByRole('link', { name: 'Inputs and result' }).click();
     await page.getByText('"paid": true').waitFor();
     assert.equal(await page.locator('img').count(), 0, 'texts of callers are texts');
-    await keepsRules('values');
+    await keepsRules(page, 'values');
     await page.getByRole('link', { name: 'JSON' }).click();
     await page.getByText('"run_data": "account"').waitFor();
-    await keepsRules('json');
+    await keepsRules(page, 'json');
     await page.getByRole('link', { name: 'Deliveries' }).last().click();
-    await page.getByText('Nothing has been sent about this run.').waitFor();
-    await keepsRules('deliveries');
+    await page.getByText(`mailto:${ADA.email}`).waitFor();
+    await keepsRules(page, 'deliveries');
   });
 
   test('one finds why a run failed, and runs it again from that step, with the keyboard only', async () => {
@@ -163,12 +89,12 @@ describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, (
     await page.keyboard.press('End');
     await page.keyboard.press('Enter');
     await page.getByRole('article').getByText('the bank said no').waitFor();
-    await keepsRules('failed step');
+    await keepsRules(page, 'failed step');
     const again = page.getByRole('link', { name: 'Run again from here' });
     await again.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('This step acts again: pay').waitFor();
-    await keepsRules('rerun');
+    await keepsRules(page, 'rerun');
     await page.getByRole('button', { name: 'Start 1 run' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => /\/runs\/run_/.test(url.pathname) && !url.pathname.includes(runId));
@@ -206,11 +132,11 @@ describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, (
       .click();
     await page.getByRole('list', { name: 'Source of the version' }).getByText('failed').waitFor();
     assert.match((await page.locator('li[data-fault]').textContent()) ?? '', /throw new Error/);
-    await keepsRules('source');
+    await keepsRules(page, 'source');
   });
 
   test('a run of 5,000 steps opens within a second, folded; its rounds open and scroll', async (t) => {
-    const runId = await started(stack.ready.methods.many ?? '', {});
+    const runId = await started(stack.method('many'), {});
     await is(runId, 'succeeded');
     await page.goto(at('/'));
     await page.getByRole('grid').waitFor();
@@ -234,17 +160,16 @@ describe('the page of a run', { skip: chromium === null && 'needs Chromium' }, (
       .getByRole('treeitem', { name: /\[2499\]/ })
       .first()
       .waitFor();
-    await keepsRules('many');
+    await keepsRules(page, 'many');
   });
 
   test('a viewer is offered no act, and the page asks for nothing while nothing happens', async () => {
-    await page.context().clearCookies();
-    await signedInAs(VIC);
+    await signInAs(stack, page, VIC);
     const runId = await started(refund, { order: 'ord_9', fails: false });
     await is(runId, 'waiting');
     await page.goto(at(`/runs/${runId}`));
     await page.getByText('It waits for an answer.').waitFor();
     for (const name of ['Run again', 'Cancel']) assert.equal(await page.getByRole('button', { name }).count(), 0);
-    assert.deepEqual(browser.complaints, []);
+    assert.deepEqual(faults(browser), []);
   });
 });

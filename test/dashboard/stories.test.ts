@@ -2,13 +2,14 @@
 // each other's way. Pages keep the rules of axe, light and dark.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../e2e/api-client.ts';
-import { person, sessionOf } from '../e2e/people.ts';
-import { type Stack, startStack } from '../e2e/stack.ts';
-import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../harness/headless-browser.ts';
+import { keepsRules, pageOf, signedInVisitor, skip } from '../e2e/dashboard/visitor.ts';
+import { person } from '../e2e/people.ts';
+import type { Stack } from '../e2e/stack.ts';
+import type { HeadlessBrowser } from '../harness/headless-browser.ts';
 import { until } from '../harness/until.ts';
+import { commonStack } from './common-stack.ts';
 
 const ADA = { email: 'ada.story@example.com', role: 'admin' } as const;
 const GRACE = { email: 'grace.story@example.com', role: 'member' } as const;
@@ -25,52 +26,31 @@ steps:
 result: { decision: =steps.approval.decision }
 `;
 
-const chromium = findChromium();
-
-describe('a person at the dashboard', { skip: chromium === null && 'needs Chromium' }, () => {
+describe('a person at the dashboard', { skip }, () => {
   let stack: Stack;
   let browser: HeadlessBrowser;
   let page: Page;
   let grace: ApiClient;
   let methodId: string;
-  const at = (path: string) => `${stack.ready.base_url}/o/${stack.ready.org_id}${path}`;
+  const at = (path: string) => pageOf(stack, path);
 
   before(async () => {
-    stack = await startStack('dashboard-stories', { args: ['--workers', '1'] });
-    browser = await openHeadlessBrowser(chromium ?? '');
+    stack = await commonStack();
+    browser = await signedInVisitor(stack, ADA);
     page = browser.page;
-    page.setDefaultTimeout(60_000);
-    await page.setViewportSize({ width: 1_440, height: 900 });
-    const value = await sessionOf(stack, ADA);
-    await page.context().addCookies([{ name: 'workflow_session', value, url: stack.ready.base_url }]);
     grace = await person(stack, GRACE);
   });
-  after(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await stack?.stop();
-  });
-
-  async function keepsRules(name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
-      const found = violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-      );
-      assert.deepEqual(found, [], `${name}, ${colorScheme}`);
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-  }
+  after(() => browser?.[Symbol.asyncDispose]());
 
   test('saves a method and publishes it', async () => {
     await page.goto(at('/methods/new?from=paste'));
     await page.locator('.cm-content').fill(SOURCE);
     await page.getByText('The validator finds nothing.').waitFor();
-    await keepsRules('new method');
+    await keepsRules(page, 'new method');
     await page.getByRole('button', { name: 'Save the method' }).click();
     await page.waitForURL(/\/methods\/[a-z0-9]+\/versions/);
     methodId = /methods\/([a-z0-9]+)/.exec(page.url())?.[1] ?? '';
-    await keepsRules('versions');
+    await keepsRules(page, 'versions');
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Published', { exact: true }).waitFor();
@@ -78,7 +58,7 @@ describe('a person at the dashboard', { skip: chromium === null && 'needs Chromi
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Start a run' }).waitFor();
     await page.getByLabel('Amount').fill('250');
-    await keepsRules('overview');
+    await keepsRules(page, 'overview');
   });
 
   const saved = async (source: string, base: string, reason: string) => {
@@ -102,7 +82,7 @@ describe('a person at the dashboard', { skip: chromium === null && 'needs Chromi
     await page.getByLabel('Why').fill('My change');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText(/saved another version/).waitFor();
-    await keepsRules('conflict');
+    await keepsRules(page, 'conflict');
     await page.getByRole('button', { name: 'Save the merged text' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText(/Saved as/).waitFor();

@@ -81,12 +81,17 @@ def test_the_auth_part_of_a_key_starts_nothing_and_opens_nothing(address: str, w
         run = holder.start(method("two-questions"))
         for event in holder.runs.events(run.run_id):
             if event.data.get("status") == "waiting":
+                assert event.data["question"]["prompt"] == "Go on?"
                 break
         waiting = holder.runs.get(run.run_id)
         assert waiting.question is not None and waiting.question.prompt == "Go on?"
         with Methods(whole_key[:46], base_url=address) as blind:
             seen = blind.runs.get(run.run_id).question
             assert seen is not None and seen.sealed is not None and seen.prompt == ""
+            webhook = {"event": "needs_input", "run_id": run.run_id, "question": seen.raw}
+            assert holder.webhooks.open(webhook)["question"]["prompt"] == "Go on?"
+            with pytest.raises((CredentialError, SealedValueError)):
+                blind.webhooks.open(webhook)
             with pytest.raises((CredentialError, SealedValueError)):
                 blind.runs.answer(run.run_id, {"go": True})
         holder.runs.cancel(run.run_id)

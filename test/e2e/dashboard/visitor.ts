@@ -1,4 +1,7 @@
 // A person with a browser in front of a stack's dashboard.
+import assert from 'node:assert/strict';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
 import { findChromium, type HeadlessBrowser } from '../../harness/headless-browser.ts';
 import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import { type PersonOptions, sessionOf } from '../people.ts';
@@ -10,19 +13,47 @@ export const skip = chromium === null ? 'no Chromium on this machine' : false;
 
 export async function visitor(): Promise<HeadlessBrowser> {
   if (chromium === null) throw new Error(String(skip));
-  return openSharedBrowser(chromium);
+  const browser = await openSharedBrowser(chromium);
+  await browser.page.setViewportSize({ width: 1_440, height: 900 });
+  return browser;
 }
 
 /** Has signed in already, in another way than by the pages. */
 export async function signedInVisitor(stack: Stack, who: PersonOptions): Promise<HeadlessBrowser> {
   const browser = await visitor();
+  await signInAs(stack, browser.page, who);
+  return browser;
+}
+
+/** In place of who was signed in before. */
+export async function signInAs(stack: Stack, page: Page, who: PersonOptions): Promise<void> {
   const value = await sessionOf(stack, who);
   const url = stack.ready.base_url;
-  await browser.page.context().addCookies([{ name: 'workflow_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
-  return browser;
+  await page.context().clearCookies();
+  await page.context().addCookies([{ name: 'workflow_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
+}
+
+/** The address of a page of the stack's organization. */
+export function pageOf({ ready }: Pick<Stack, 'ready'>, path: string): string {
+  return `${ready.base_url}/o/${ready.org_id}${path}`;
 }
 
 /** What the browser refused or could not run. A refused call is none: pages show it. */
 export function faults({ complaints }: HeadlessBrowser): string[] {
   return complaints.filter((text) => !text.startsWith('Failed to load resource'));
+}
+
+/** The rules of axe, light and dark. `what`: the state of the page, for the message. */
+export async function keepsRules(page: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // Set by a script.
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+    const found = violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+    );
+    assert.deepEqual(found, [], `${what}, ${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
 }

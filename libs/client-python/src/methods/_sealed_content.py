@@ -15,7 +15,7 @@ from ._canonical import canonical
 from ._errors import InvalidRequest, MethodsError, SealedValueError
 from ._exchange import encoded
 from ._form import misfits
-from ._models import Json, Question, Run, Step, Whoami, question_of
+from ._models import Json, Question, Run, Step, Whoami, question_of, run_of
 from ._sealed import ContentKey, FileContentKey, envelope_of, unpadded
 from ._sealed_stream import StreamOpener
 
@@ -112,6 +112,20 @@ class SealedContent:
             error = dataclasses.replace(error, message=message or error.message)
         steps = [self._opened_step(content_id, step) for step in run.steps]
         return dataclasses.replace(run, question=question, error=error, steps=steps)
+
+    def open_data(self, data: Json) -> Json:
+        """The same of a run as the service sends it."""
+        run, opened = self.open_run(run_of(data)), dict(data)
+        if run.question is not None:
+            opened["question"] = run.question.raw
+        if run.error is not None:
+            opened["error"] = {**data["error"], "message": run.error.message}
+        if run.steps:
+            opened["steps"] = [
+                {**raw, "error": step.error} if step.error is not None else raw
+                for raw, step in zip(data["steps"], run.steps)
+            ]
+        return opened
 
     def _opened_step(self, content_id: str, step: Step) -> Step:
         message = self._message(content_id, step.error, step.name)

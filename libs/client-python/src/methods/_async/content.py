@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 from .._errors import Conflict, CredentialError, NotFound, SealedValueError
 from .._exchange import Send, run_path
-from .._models import Json, Question, Run, Whoami, whoami_of
+from .._models import Event, Json, Question, Run, Whoami, whoami_of
 from .concurrency import AsyncPlaces
 from .requests import AsyncRequests
 
@@ -95,6 +95,13 @@ class AsyncContent:
         if run.content_id is None or self._requests.credential.content_part is None:
             return run
         return (await self._sealed()).open_run(run)
+
+    async def opened_event(self, event: Event) -> Event:
+        """A change of a run with its question and messages opened; what does not open stays sealed."""
+        has_content = event.event != "step" and event.data.get("content_id") is not None
+        if not has_content or self._requests.credential.content_part is None:
+            return event
+        return Event(event.event, event.id, (await self._sealed()).open_data(event.data))
 
     async def question_of(self, run: Run, question: Question) -> Tuple[Question, List[Json]]:
         """The question opened, and why the answer to the one before it did not fit. Raises SealedValueError."""

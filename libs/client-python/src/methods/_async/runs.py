@@ -81,7 +81,10 @@ class AsyncRuns:
         return await self._requests.send(posted("/v1/runs", start), run_of)
 
     async def events(self, run_id: str) -> AsyncIterator[Event]:
-        """Every change of a run until it has ended; a broken connection is continued where it was."""
+        """Every change of a run until it has ended; a broken connection is continued where it was.
+
+        In device mode what the key here does not open stays sealed.
+        """
         import httpx
 
         stream, failures = EventStream(), 0
@@ -98,7 +101,7 @@ class AsyncRuns:
                     if event is None:
                         continue
                     failures = 0
-                    yield event
+                    yield await self._content.opened_event(event)
                     if ends(event):
                         return
             except httpx.TransportError as error:

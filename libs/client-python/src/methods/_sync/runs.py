@@ -82,7 +82,10 @@ class Runs:
         return self._requests.send(posted("/v1/runs", start), run_of)
 
     def events(self, run_id: str) -> Iterator[Event]:
-        """Every change of a run until it has ended; a broken connection is continued where it was."""
+        """Every change of a run until it has ended; a broken connection is continued where it was.
+
+        In device mode what the key here does not open stays sealed.
+        """
         import httpx
 
         stream, failures = EventStream(), 0
@@ -99,7 +102,7 @@ class Runs:
                     if event is None:
                         continue
                     failures = 0
-                    yield event
+                    yield self._content.opened_event(event)
                     if ends(event):
                         return
             except httpx.TransportError as error:

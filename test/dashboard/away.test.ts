@@ -1,0 +1,87 @@
+// What an open page does when something leaves: the server, a worker, the person's session.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type StackDesk, stackDesk } from '../cli/stack-desk.ts';
+import { StartedWorker } from '../cli/started-worker.ts';
+import { keepsRules, pageOf, signedInVisitor, signInAs, skip } from '../e2e/dashboard/visitor.ts';
+import type { Stack } from '../e2e/stack.ts';
+import type { HeadlessBrowser } from '../harness/headless-browser.ts';
+import { until } from '../harness/until.ts';
+import { commonStack } from './common-stack.ts';
+
+const ADA = { email: 'ada.away@example.com', role: 'admin' } as const;
+
+describe('an open page', { skip }, () => {
+  let stack: Stack;
+  let desk: StackDesk;
+  let browser: HeadlessBrowser;
+  let page: Page;
+  const at = (path: string) => pageOf(stack, path);
+  const started = async () => {
+    const body = { method: stack.method('greet'), inputs: { name: 'Ada' } };
+    return (await until('the server answers', () => stack.api.startSettled(body).catch(() => null))).run_id;
+  };
+  const row = (runId: string) => page.getByRole('row').filter({ hasText: runId.slice(-8) });
+
+  before(async () => {
+    stack = await commonStack();
+    desk = await stackDesk(stack);
+    browser = await signedInVisitor(stack, ADA);
+    page = browser.page;
+    page.setDefaultTimeout(60_000);
+  });
+  after(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await desk?.folder.remove();
+  });
+
+  test('follows again by itself after its gateway was killed', async () => {
+    const first = await started();
+    await page.goto(at('/'));
+    await row(first).waitFor();
+    const { pid } = stack.ready.processes.find(({ name }) => name === 'gateway-1') ?? { pid: 0 };
+    process.kill(pid, 'SIGKILL');
+    const second = await started();
+    // It was missed, so the list was read again; or it came by the new stream, and the page offers it.
+    await until('the page has the run', async () => {
+      const offered = page.getByRole('button', { name: /^\d+ new run/ });
+      if (await offered.isVisible()) await offered.click();
+      return row(second).isVisible();
+    });
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
+  test('shows that a worker has disappeared, and the run that it lost continues', async () => {
+    const worker = new StartedWorker(desk, '--method', stack.method('greet'));
+    try {
+      await worker.says('it is ready', ({ event }) => event === 'ready');
+      await page.goto(at('/workers'));
+      await page.getByText('2 workers are connected.').waitFor();
+    } finally {
+      worker.signal('SIGKILL');
+      await worker.exited;
+    }
+    // The page asks when runs change, which they do while anyone works.
+    await until('one worker is left', async () => {
+      await started();
+      return page.getByText('1 worker is connected.').isVisible();
+    });
+  });
+
+  test('leads back to itself when its session has ended', async () => {
+    await page.goto(at('/methods'));
+    await page.getByRole('link', { name: 'Approve a refund' }).waitFor();
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('heading', { name: /session has ended|Sign in/ }).waitFor();
+    await keepsRules(page, 'an ended session');
+    const href = (await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')) ?? '';
+    assert.equal(new URL(href, page.url()).searchParams.get('return_to'), `/o/${stack.ready.org_id}/inbox`);
+    assert.ok(cookies.length > 0);
+    await signInAs(stack, page, ADA);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  });
+});
