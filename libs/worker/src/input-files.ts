@@ -4,7 +4,7 @@ import { isSealedReference } from '@methods/content/sealed-file-reference';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FetchFile, InputFolder } from '@methods/executor/files/input-folder';
 import { StepFailure } from '@methods/executor/step-failure';
-import { compileCheck } from '@methods/method/check-value';
+import { type CheckValue, compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import { replaceFiles } from '@methods/method/typed-fields';
@@ -64,7 +64,7 @@ export class InputFiles {
       this.contentIds.set(file.file_id, file.content_id);
       return { file_id: place };
     });
-    const check = compileCheck(schema)(named);
+    const check = checkOf(schema)(named);
     if (!check.ok) {
       const [first] = 'findings' in check ? check.findings : [];
       const found = first === undefined ? '' : `: ${first.path} ${first.message}`;
@@ -72,6 +72,15 @@ export class InputFiles {
     }
     return replaceFiles(schema, check.value, (file) => files.get(String(file.file_id)) ?? file) as JsonObject;
   }
+}
+
+// Of the versions in use here: each of their runs has the same schema.
+const checks = new WeakMap<JsonSchema, CheckValue>();
+
+function checkOf(schema: JsonSchema): CheckValue {
+  const check = checks.get(schema) ?? compileCheck(schema);
+  checks.set(schema, check);
+  return check;
 }
 
 async function* partsOf(messages: AsyncIterable<{ readonly chunk: Uint8Array }>): AsyncGenerator<Uint8Array> {
