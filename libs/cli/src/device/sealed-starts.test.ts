@@ -13,10 +13,12 @@ let server: Server;
 let api: ServerApi;
 let asked: { readonly path: string | undefined; readonly authorization: string | undefined }[];
 let onDevices: boolean;
+let isOld: boolean;
 
 before(async () => {
   server = createServer(({ url: path, headers }, response) => {
     asked.push({ path, authorization: headers.authorization });
+    if (isOld) return void response.writeHead(404).end('{"error":"not_found"}');
     const program = { org_id: 'org_01', key_id: 'key_01', content_on_devices: onDevices, content_grants: [] };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(program));
   });
@@ -35,6 +37,7 @@ after(() => {
 beforeEach(() => {
   asked = [];
   onDevices = true;
+  isOld = false;
 });
 
 const surroundings = (serviceKey: string | null) =>
@@ -42,6 +45,8 @@ const surroundings = (serviceKey: string | null) =>
 
 test('starts leave as they are where content is kept with the service', async () => {
   onDevices = false;
+  equal(await SealedStarts.ifKept(api, surroundings(null)), null);
+  isOld = true;
   equal(await SealedStarts.ifKept(api, surroundings(null)), null);
 });
 

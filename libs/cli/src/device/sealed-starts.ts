@@ -50,7 +50,14 @@ export class SealedStarts {
     api: ServerApi,
     surroundings: Pick<CommandContext, 'config' | 'cwd'>,
   ): Promise<SealedStarts | null> {
-    const { content_on_devices: onDevices } = await api.get<Program>('/v1/whoami');
+    const onDevices = await api.get<Program>('/v1/whoami').then(
+      ({ content_on_devices }) => content_on_devices,
+      (error: unknown) => {
+        // A server of a release before device mode.
+        if (error instanceof ServerRefusal && error.status === 404) return false;
+        throw error;
+      },
+    );
     return onDevices ? SealedStarts.withKey(api, surroundings) : null;
   }
 
