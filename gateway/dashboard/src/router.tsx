@@ -4,11 +4,14 @@ import { parseSearch, stringifySearch } from './address/search.ts';
 import { NotFoundPage } from './frame/not-found-page.tsx';
 import { PageFailure } from './frame/page-failure.tsx';
 import { pages } from './pages/all-pages.ts';
-import { firstOrganizationRoute, organizationRoute, rootRoute } from './pages/parents.tsx';
+import { firstOrganizationRoute, organizationRoute, rootRoute, unknownPageRoute } from './pages/parents.tsx';
 
 export function newRouter() {
   return createRouter({
-    routeTree: rootRoute.addChildren([organizationRoute.addChildren(pages), firstOrganizationRoute]),
+    routeTree: rootRoute.addChildren([
+      organizationRoute.addChildren([...pages, unknownPageRoute]),
+      firstOrganizationRoute,
+    ]),
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',

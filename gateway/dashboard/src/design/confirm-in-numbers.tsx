@@ -40,7 +40,14 @@ export function ConfirmInNumbers(props: ConfirmInNumbersProps) {
     }
   };
   return (
-    <Modal opened={isOpen} onClose={close} title={`${act}?`} size="md" closeOnClickOutside={!isUnderWay}>
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      onExitTransitionEnd={keepFocus}
+      title={`${act}?`}
+      size="md"
+      closeOnClickOutside={!isUnderWay}
+    >
       <div className={classes.body}>
         {children}
         {error === null ? null : (
@@ -65,4 +72,9 @@ export function ConfirmInNumbers(props: ConfirmInNumbersProps) {
       </div>
     </Modal>
   );
+}
+
+/** The act may have removed the button that asked for it: the focus then goes to the page, not to its beginning. */
+function keepFocus(): void {
+  if (document.activeElement === document.body) document.getElementById('content')?.focus();
 }

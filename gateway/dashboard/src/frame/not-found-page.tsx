@@ -1,14 +1,14 @@
 // An address without a page.
 import { useRouterState } from '@tanstack/react-router';
-import { Empty } from '../design/empty.tsx';
+import { Page } from '../design/page.tsx';
 
 export function NotFoundPage() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   return (
-    <Empty title="There is no such page">
+    <Page title="There is no such page">
       <p>
         <bdi>{path.slice(0, 200)}</bdi> is no page of the dashboard. Press Ctrl K to find one.
       </p>
-    </Empty>
+    </Page>
   );
 }

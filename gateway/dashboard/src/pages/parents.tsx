@@ -16,6 +16,13 @@ export const organizationRoute = createRoute({
   notFoundComponent: NotFoundPage,
 });
 
+/** Of the organization too: the next route would take these addresses for ones without an organization. */
+export const unknownPageRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: '/$',
+  component: NotFoundPage,
+});
+
 export const firstOrganizationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$',
