@@ -1,4 +1,4 @@
-// What people meet every day besides their work: acts that are not theirs, addresses of programs, and a large text.
+// What people meet besides their work: acts that are not theirs, and addresses that lead nowhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { person } from '../people.ts';
@@ -7,7 +7,6 @@ import { signedInVisitor, skip } from './visitor.ts';
 
 const ADA = { email: 'ada@example.com', role: 'admin' } as const;
 const VIC = { email: 'vic.everyday@example.com', role: 'viewer' } as const;
-const PAGES = ['/', '/inbox', '/methods', '/workers', '/deliveries', '/usage', '/settings'];
 
 test('a viewer is offered nothing that the server refuses', { skip }, async () => {
   const stack = await commonStack();
@@ -52,37 +51,4 @@ test('unknown paths of programs keep their own 404, and those of people say so i
     await browser.page.goto(`${base}/o/${org}${path}`);
     await browser.page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
   }
-});
-
-test('pages fit a zoom of 200 %, and nothing moves where motion is reduced', { skip }, async () => {
-  const stack = await commonStack();
-  await using browser = await signedInVisitor(stack, ADA);
-  const { page } = browser;
-  // Half the width in CSS pixels is what a zoom of 200 % leaves.
-  await page.setViewportSize({ width: 640, height: 512 });
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  for (const path of PAGES) {
-    await page.goto(`${stack.ready.base_url}/o/${stack.ready.org_id}${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 640, path);
-  }
-  await page.keyboard.press('Control+k');
-  await page.getByRole('dialog').waitFor();
-  const moving = 'document.getAnimations().filter(({ effect }) => effect.getTiming().duration > 1).length';
-  assert.equal(await page.evaluate<number>(moving), 0);
-});
-
-test('a page that is idle asks for nothing besides its stream', { skip }, async () => {
-  const stack = await commonStack();
-  await using browser = await signedInVisitor(stack, { ...ADA, organization: 'Idlers' });
-  const { page } = browser;
-  await page.clock.install();
-  await page.goto(stack.ready.base_url);
-  await page.getByRole('heading', { name: 'Start a worker' }).waitFor();
-  await page.waitForLoadState('load');
-  const replies = browser.requested.length;
-  // Less than the silence after which the stream is held for dead.
-  await page.clock.runFor(35_000);
-  const asked = browser.requested.slice(replies).filter((url) => !url.endsWith('/api/events'));
-  assert.ok(asked.length <= 1, asked.join('\n'));
 });
