@@ -109,6 +109,8 @@ console.log(run.status, run.result_at, JSON.stringify(run.result), asked.length)
 const again = await methods.run({ method: '${stack.method('approve')}', inputs: { order_id: 'ord_1', amount: 250 },
   idempotencyKey: 'approve-${contentPart.slice(0, 8)}', onAsk: () => undefined });
 console.log(again.run_id === run.run_id, JSON.stringify(again.result) === JSON.stringify(run.result));
+const large = { method: '${stack.method('large-result')}', inputs: { characters: 100_000, times: 1 } };
+console.log((await methods.run(large)).result.a.length);
 console.log(JSON.stringify((await methods.run({ method: '${held}' })).result));`,
       { SERVICE_API_KEY: key },
     );
@@ -120,7 +122,7 @@ console.log(JSON.stringify((await methods.run({ method: '${held}' })).result));`
     assert.equal(await program.ended, 0, program.errors());
     const [first = '', ...others] = program.lines;
     assert.match(first, /^succeeded worker \{.*\} 1$/);
-    assert.deepEqual(others, ['true true', '{"key":true}']);
+    assert.deepEqual(others, ['true true', '100000', '{"key":true}']);
   });
 
   test('gives back the runs of others without counting an attempt when it waits for none', async () => {

@@ -17,6 +17,8 @@ const IDLE_MS = 10_000;
 const BEARER_MS = 15_000;
 /** The worker has 5 s for the present steps of others, and gives their runs back. */
 const EXIT_MS_MAX = 8_000;
+/** Runs of other callers are executed too, and no one asks for their results. */
+const MADE_MAX = 100;
 const RESTART_MS = 1_000;
 const RESTART_MS_MAX = 60_000;
 
@@ -37,9 +39,10 @@ type Order =
 type Result = NonNullable<Run['result']>;
 
 interface Report {
-  readonly report: 'connected' | 'warning' | 'log' | 'result' | 'stopped';
+  readonly report: 'connected' | 'warning' | 'log' | 'made' | 'result' | 'stopped';
   readonly message?: string;
   readonly content_id?: string;
+  readonly attempts?: number;
   readonly result?: Result;
 }
 
@@ -55,6 +58,8 @@ export class ApplicationWorker {
   private waiting = 0;
   /** By the run's content id; undefined for a result that is not here. */
   private readonly asked = new Map<string, ((result: Result | undefined) => void)[]>();
+  /** The newest results, by content id: small ones, which need not be asked for. */
+  private readonly made = new Map<string, { readonly attempts: number; readonly result: Result }>();
   private resting = false;
   private thread: Thread | 'starting' | null = null;
   private stopping = false;
@@ -90,6 +95,11 @@ export class ApplicationWorker {
   /** Of a run that has succeeded in device mode; undefined: another worker made its result. */
   resultOf({ content_id: contentId, attempts }: Run): Promise<Result | undefined> {
     const { thread } = this;
+    const made = this.made.get(contentId ?? '');
+    if (made !== undefined && made.attempts === attempts) {
+      this.made.delete(contentId ?? '');
+      return Promise.resolve(made.result);
+    }
     if (contentId === undefined || thread === null || thread === 'starting') return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const waiting = this.asked.get(contentId);
@@ -193,11 +203,20 @@ export class ApplicationWorker {
     }
   }
 
-  private received({ report, message, content_id: contentId, result }: Report): void {
-    if (report === 'result') return this.shown(contentId ?? '', result);
+  private received({ report, message, content_id: contentId = '', attempts = 0, result }: Report): void {
+    if (report === 'result') return this.shown(contentId, result);
+    if (report === 'made' && result !== undefined) return this.keep(contentId, attempts, result);
     if (report === 'connected') this.failures = 0;
     if (report === 'warning') process.emitWarning(message ?? '', 'MethodsWarning');
     this.parts.log(`worker: ${message ?? report}`);
+  }
+
+  private keep(contentId: string, attempts: number, result: Result): void {
+    this.made.set(contentId, { attempts, result });
+    for (const [eldest] of this.made) {
+      if (this.made.size <= MADE_MAX) return;
+      this.made.delete(eldest);
+    }
   }
 
   private failed(error: unknown): void {

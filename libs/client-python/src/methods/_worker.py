@@ -19,7 +19,7 @@ import warnings
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Generator, List, Optional
+from typing import Any, Dict, Generator, List, Optional, Tuple
 
 from ._credentials import Credential
 from ._errors import MethodsError
@@ -29,6 +29,8 @@ CODE = Path(__file__).parent / "_worker_code" / "lib" / "methods" / "worker.mjs"
 CONCURRENCY = 10
 #: The server accepts this many of one worker.
 METHODS_MAX = 1_000
+#: Runs of other callers are executed too, and no one asks for their results.
+MADE_MAX = 100
 IDLE_S = 10
 #: The worker gives back the runs of others meanwhile.
 EXIT_S = 3
@@ -58,6 +60,8 @@ class AppWorker:
         self._process: "Optional[subprocess.Popen[str]]" = None
         #: By the content id of the run whose result is asked for.
         self._asked: "Dict[str, List[Future[Optional[Json]]]]" = {}
+        #: The newest results, with their attempts, by content id: small ones, which need not be asked for.
+        self._made: "Dict[str, Tuple[int, Json]]" = {}
         self._pid = os.getpid()
         self._failures = 0
 
@@ -77,6 +81,9 @@ class AppWorker:
         """Of a run that has succeeded in device mode. None: another worker made its result."""
         found: "Future[Optional[Json]]" = Future()
         with self._lock:
+            if self._pid == os.getpid() and self._made.get(content_id, (None, None))[0] == attempts:
+                found.set_result(self._made.pop(content_id)[1])
+                return found
             if self._process is None or self._pid != os.getpid():
                 found.set_result(None)
                 return found
@@ -102,7 +109,7 @@ class AppWorker:
         with self._lock:
             if self._pid != os.getpid():
                 # A fork: the child of the parent is not ours.
-                self._pid, self._process, self._calls, self._asked = os.getpid(), None, {}, {}
+                self._pid, self._process, self._calls, self._asked, self._made = os.getpid(), None, {}, {}, {}
             new = method not in self._calls
             if new and len(self._calls) >= METHODS_MAX:
                 idle = next((name for name, count in self._calls.items() if count == 0), None)
@@ -193,6 +200,11 @@ class AppWorker:
                 with self._lock:
                     asked = self._asked.pop(report["content_id"], [])
                 _resolve(asked, report.get("result"))
+            elif kind == "made":
+                with self._lock:
+                    self._made[report["content_id"]] = (report["attempts"], report["result"])
+                    while len(self._made) > MADE_MAX:
+                        del self._made[next(iter(self._made))]
             logger.debug("worker: %s", message or kind)
         with self._lock:
             asked = [each for waiting in self._asked.values() for each in waiting]

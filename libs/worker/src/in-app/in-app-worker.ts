@@ -35,12 +35,16 @@ export type Report =
   /** A sentence for a person, at most one of each kind. */
   | { readonly report: 'warning'; readonly message: string }
   | { readonly report: 'log'; readonly message: string }
+  /** The result of a run in device mode, before its end is known: a small one need not be asked for. */
+  | { readonly report: 'made'; readonly content_id: string; readonly attempts: number; readonly result: JsonObject }
   /** Without a result: another worker made it. */
   | { readonly report: 'result'; readonly content_id: string; readonly result?: JsonObject }
   | { readonly report: 'stopped' };
 
 const WARNING_MS = 10_000;
 const DRAIN_MS = 5_000;
+/** The library keeps the newest of them. */
+const MADE_LENGTH_MAX = 16 * 1024;
 
 export interface InAppWorkerParts {
   readonly report: (report: Report) => void;
@@ -141,7 +145,7 @@ export class InAppWorker {
       clock: systemClock,
       logger: this.logger(server),
       drainMs: DRAIN_MS,
-      onResultMade: (run, result) => this.results.keep(run, result),
+      onResultMade: (run, result) => this.keepResult(run, result),
       onConnected: () => {
         this.connected = true;
         this.parts.report({ report: 'connected' });
@@ -149,6 +153,11 @@ export class InAppWorker {
     });
     if (!this.waiting) this.worker.places.rest();
     await this.worker.start();
+  }
+
+  private keepResult(run: { readonly contentId: string; readonly attempt: number }, result: JsonObject): void {
+    if (this.results.keep(run, result) > MADE_LENGTH_MAX) return;
+    this.parts.report({ report: 'made', content_id: run.contentId, attempts: run.attempt, result });
   }
 
   private showResult(contentId: string, attempts: number): void {

@@ -20,9 +20,14 @@ export class KeptResults {
     this.kept = new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes });
   }
 
-  /** Called before the end is reported: it is here when the application learns that the run has succeeded. */
-  keep({ contentId, attempt }: { readonly contentId: string; readonly attempt: number }, result: JsonObject): void {
-    this.kept.set(contentId, { attempt, result, bytes: ENTRY_BYTES + JSON.stringify(result).length });
+  /**
+   * Called before the end is reported: it is here when the application learns that the run has succeeded. Returns the
+   * length of its JSON.
+   */
+  keep({ contentId, attempt }: { readonly contentId: string; readonly attempt: number }, result: JsonObject): number {
+    const { length } = JSON.stringify(result);
+    this.kept.set(contentId, { attempt, result, bytes: ENTRY_BYTES + length });
+    return length;
   }
 
   /** Undefined: another worker made it, perhaps in an attempt after the one here. */
