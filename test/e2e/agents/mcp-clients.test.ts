@@ -200,7 +200,7 @@ describe('agents', () => {
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line));
-        for (const { result } of replies) assert.ok(result.structuredContent.methods.length > 0, stdout);
+        for (const { result } of replies) assert.ok(result?.structuredContent.methods.length > 0, `${stdout}${stderr}`);
         assert.equal(replies.length, 2);
         assert.notEqual(desk.theSignIn().refreshToken, before.refreshToken, 'refresh tokens are rotated');
       }

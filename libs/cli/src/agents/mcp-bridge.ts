@@ -201,7 +201,7 @@ export class McpBridge {
       });
       if (response.status !== 401) return response;
       await response.body?.cancel();
-      if (isAgain || !(await credential.renew(signal))) {
+      if (isAgain || !(await credential.renew(signal, bearer))) {
         throw new CommandError('unauthorized', 'the server does not accept the sign-in', { hint: 'methods mcp login' });
       }
     }

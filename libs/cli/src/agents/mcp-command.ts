@@ -147,6 +147,6 @@ function agentCredential({ baseUrl, stack }: ChosenServer, { issuer }: ServerFac
         throw error;
       }
     },
-    renew: async (signal) => (await credential()).renew(signal),
+    renew: async (signal, refused) => (await credential()).renew(signal, refused),
   };
 }

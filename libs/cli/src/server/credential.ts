@@ -9,8 +9,8 @@ export interface Credential {
   bearer(signal: AbortSignal): Promise<string | null>;
   /** What opens content in device mode; never sent. Absent: no service key, or only its auth part. */
   readonly contentPart?: string | undefined;
-  /** Called after a 401: returns true when a retry has another bearer. */
-  renew(signal: AbortSignal): Promise<boolean>;
+  /** Called after a 401 to a request with the bearer `refused`: returns true when a retry has another one. */
+  renew(signal: AbortSignal, refused: string | null): Promise<boolean>;
 }
 
 export const NO_CREDENTIAL: Credential = {

@@ -172,13 +172,14 @@ export class ServerApi {
     const credential = credentialFor(path, credentials);
     const { headers = {}, signal: own, ...rest } = more;
     const signal = own === undefined ? interrupted : AbortSignal.any([own, interrupted]);
+    let bearer: string | null = null;
     const once = async () => {
-      const bearer = await credential.bearer(signal);
+      bearer = await credential.bearer(signal);
       const authorization: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
       return requestServer(this.baseUrl, path, { ...rest, verb, signal, headers: { ...headers, ...authorization } });
     };
     const response = await once();
-    if (response.status !== 401 || !(await credential.renew(signal))) return response;
+    if (response.status !== 401 || !(await credential.renew(signal, bearer))) return response;
     await response.body?.cancel();
     return once();
   }

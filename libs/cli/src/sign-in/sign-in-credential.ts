@@ -32,9 +32,11 @@ export async function signInCredential(
       return expiresAtMs - Date.now() > EARLY_MS ? accessToken : renewed(signal);
     },
     // The server may know better than the clock: the issuer has changed its keys, or this clock is wrong.
-    async renew(signal) {
-      const used = (kept ?? current).accessToken;
-      return (kept ?? current).refreshToken !== null && (await renewed(signal)) !== used;
+    async renew(signal, refused) {
+      const { accessToken, refreshToken } = kept ?? current;
+      // Another request of this process was refused with the same one, and has renewed it meanwhile.
+      if (refused !== accessToken) return true;
+      return refreshToken !== null && (await renewed(signal)) !== refused;
     },
   };
 }

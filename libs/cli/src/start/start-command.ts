@@ -60,15 +60,13 @@ export const startCommand: Command = {
 /** Sends a start as it may be sent. */
 async function started(api: ServerApi, sealing: SealedStarts | null, body: JsonObject): Promise<StartedRun> {
   if (sealing === null) return startedRun(api, body);
-  try {
-    return await startedRun(sealing.api, sealing.sealed(body));
-  } catch (error) {
-    if (!(error instanceof ServerRefusal) || error.code !== 'idempotency_conflict') throw error;
-    for (let grant = 0; ; grant++) {
-      const earlier = sealing.earlier(body, grant);
-      if (earlier === null) throw error;
-      const run = await startedRun(sealing.api, earlier).catch(() => null);
-      if (run !== null) return run;
+  for (let sent: JsonObject | null = sealing.sealed(body), grant = 0; ; grant++) {
+    try {
+      return await startedRun(sealing.api, sent);
+    } catch (error) {
+      if (!(error instanceof ServerRefusal) || error.code !== 'idempotency_conflict') throw error;
+      sent = sealing.earlier(body, grant);
+      if (sent === null) throw error;
     }
   }
 }
