@@ -26,7 +26,7 @@ const PLAIN = mark('plain');
 const SERVICES = /gateway|method-registry|run-scheduler|notifier/;
 const PART_BYTES = 8 << 20;
 
-/** As it is, in base64 at each of its three places in a longer text, in hex, and as UTF-16. */
+/** As it is, in base64 at each of its three places in a longer text, and in hex. */
 function formsOf(text: string): string[] {
   const base64 = [0, 1, 2].map((shift) => {
     const whole = Buffer.from(' '.repeat(shift) + text).toString('base64');
@@ -36,7 +36,7 @@ function formsOf(text: string): string[] {
   return [text, ...base64, Buffer.from(text).toString('hex')];
 }
 
-/** Whether the process has one of the texts in memory that it may write; null: this user may not look. */
+/** Whether memory that the process may write has one of the texts, also as UTF-16; null: this user may not look. */
 function memoryHolds(pid: number, texts: readonly string[]): boolean | null {
   const wanted = [...texts.map((each) => Buffer.from(each)), ...texts.map((each) => Buffer.from(each, 'utf16le'))];
   let memory: number;
@@ -114,7 +114,15 @@ describe('a run in device mode', () => {
 
   const method = () => stack.method('keep-private');
 
-  test('is started, asks twice, fails, is run again, and its files are read', async () => {
+  const mailbox = () => stack.ready.mail_url ?? '';
+  /** The pages of all mails in the mailbox of the stack. */
+  async function mails(): Promise<string[]> {
+    const list = await (await fetch(mailbox())).text();
+    const ids = [...list.matchAll(/href="\/mails\/(\d+)"/g)].map(([, id]) => id);
+    return Promise.all(ids.map(async (id) => (await fetch(`${mailbox()}/mails/${id}`)).text()));
+  }
+
+  test('is started, asks twice, fails, is run again, mails that it asks, and its files are read', async () => {
     const letter = await client.files.upload(Buffer.from(`letter of ${SEALED}`), { name: `${SEALED}.txt` });
     const notes = [SEALED, `fine ${SEALED}`];
     const run = await client.run({
@@ -144,6 +152,9 @@ describe('a run in device mode', () => {
     await until('the rerun asks', async () => (await client.runs.get(again)).status === 'waiting');
     await client.runs.answer(again, { go: true, note: `fine ${SEALED}` });
     await until('the rerun has ended', async () => (await client.runs.get(again)).status === 'succeeded');
+    // No application answers this one, so the team is mailed.
+    const { run_id: asked } = await client.start({ method: method(), inputs: { word: SEALED } });
+    await until('the team is mailed', async () => (await mails()).some((page) => page.includes(asked)));
     await until('its webhooks have come', () => receiver.requests.some(({ body }) => body.status === 'succeeded'));
   });
 
@@ -163,6 +174,10 @@ describe('a run in device mode', () => {
     assert.deepEqual(filesHolding(stack.ready.data_dir, sealed, all), [], 'logs, the files of NATS, mails');
     assert.ok(receiver.requests.length > 0);
     for (const { raw } of receiver.requests) assert.ok(!sealed.some((form) => raw.includes(form)), 'a webhook');
+
+    const pages = await mails();
+    assert.ok(pages.length > 0);
+    for (const page of pages) assert.ok(!sealed.some((form) => page.includes(form)), 'a mail');
 
     const services = processesOf(stack.ready.data_dir).filter(({ command }) => SERVICES.test(command));
     assert.ok(services.length >= 4, JSON.stringify(services));
