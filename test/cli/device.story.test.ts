@@ -20,6 +20,8 @@ let stack: Stack;
 let desk: StackDesk;
 let admin: ApiClient;
 let method: string;
+/** A run that was started before the setting. */
+let earlier: string;
 
 const quick = (...args: string[]) => desk.folder.quick(args, desk.env);
 const json = <T>(args: readonly string[], env = desk.env) => desk.folder.quickJson<T>([...args], env);
@@ -45,6 +47,7 @@ describe('an organization that keeps content on devices', () => {
     desk = await stackDesk(stack);
     method = stack.method('keep-private');
     admin = await person(stack, { email: 'developer@example.com', role: 'admin' });
+    earlier = (await stack.api.start({ method, inputs: { word: 'plain' } })).run.run_id;
     await keepsContent(true);
     await until('the gateway knows the setting', async () => {
       const { status } = await stack.api.start({ method, inputs: { word: 'plain' } });
@@ -84,6 +87,15 @@ describe('an organization that keeps content on devices', () => {
     assert.ok(watched.stdout.includes(`Go on with out of ${SECRET}?`), watched.stdout + watched.stderr);
     assert.equal(await refusalOf(['runs', 'rerun', runId, '--from-step', 'decide']), 'device_mode_unsupported');
     assert.deepEqual(await tablesHolding(stack.sql, [SECRET]), []);
+  });
+
+  test('a run that was started before the setting stays an account run to its end', async () => {
+    assert.equal((await stack.api.settled(earlier)).status, 'waiting');
+    const answered = await quick('answer', earlier, '--answer', '{"go": true, "note": "fine"}');
+    assert.equal(answered.code, 0, answered.stderr);
+    const ended = await stack.api.settled(earlier);
+    assert.deepEqual([ended.status, ended.run_data, ended.result_at], ['succeeded', 'account', undefined]);
+    assert.ok(ended.result !== undefined);
   });
 
   test('an idempotency key names one run, also after its service key was rotated', async () => {
