@@ -20,6 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** With the words that each shows once its data is there. */
 const PAGES: readonly (readonly [path: string, words: string | RegExp])[] = [
   ['/', 'Method and version'],
+  ['/?status=failed&group=cause', 'Message of the newest'],
   ['/inbox', 'Send answer'],
   ['/methods', 'Last published'],
   ['/methods/new', /example/i],
@@ -97,6 +98,29 @@ describe('the pages of the dashboard', { skip }, () => {
       tab.removeAllListeners('request');
     }
     await tab.close();
+  });
+
+  test('failed runs are grouped by their cause, and the runs of a cause are run again', async () => {
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.goto(at('/'));
+    await page.getByRole('button', { name: 'Group by cause' }).click();
+    const causes = page.getByRole('grid', { name: 'Causes' });
+    const first = causes.getByRole('row').nth(1);
+    const count = Number(await first.getByRole('gridcell').nth(1).textContent());
+    const { items } = (await ada.request('GET', '/api/runs?status=failed&limit=200')).read<{ items: unknown[] }>();
+    assert.ok(count > 1 && count < items.length, `${count} of ${items.length}`);
+    await page.getByText(`All ${items.length} failed runs that match are grouped.`).waitFor();
+    await first.getByRole('checkbox').check();
+    await page.getByText(`${count} selected`).waitFor();
+    await page.getByRole('button', { name: 'Rerun…' }).click();
+    await page.getByRole('menuitem', { name: 'From the start' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: `Rerun ${count} runs`, exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await first.getByRole('link').click();
+    await page.waitForURL(/\/runs\/run_/);
+    await page.getByText('Failed').first().waitFor();
   });
 
   test('5,000 runs are cancelled at once, and the progress survives leaving the page', async () => {

@@ -114,12 +114,15 @@ describe('a run in device mode', () => {
 
   const method = () => stack.method('keep-private');
 
-  const mailbox = () => stack.ready.mail_url ?? '';
-  /** The pages of all mails in the mailbox of the stack. */
+  /** A page of the stack's mailbox. A connection that is kept may be closed between two looks. */
+  async function mailboxPage(path: string): Promise<string> {
+    const page = await fetch(`${stack.ready.mail_url}${path}`, { headers: { connection: 'close' } });
+    return page.text();
+  }
+  /** The pages of all mails. */
   async function mails(): Promise<string[]> {
-    const list = await (await fetch(mailbox())).text();
-    const ids = [...list.matchAll(/href="\/mails\/(\d+)"/g)].map(([, id]) => id);
-    return Promise.all(ids.map(async (id) => (await fetch(`${mailbox()}/mails/${id}`)).text()));
+    const ids = [...(await mailboxPage('')).matchAll(/href="\/mails\/(\d+)"/g)].map(([, id]) => id);
+    return Promise.all(ids.map((id) => mailboxPage(`/mails/${id}`)));
   }
 
   test('is started, asks twice, fails, is run again, mails that it asks, and its files are read', async () => {

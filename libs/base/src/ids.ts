@@ -76,6 +76,11 @@ export function runIdBound(shard: number, atMs: number): RunId {
   return `run_${shardPart(shard)}${timePart(Math.max(0, atMs))}`;
 }
 
+/** A bound, not an id itself: ids made before `atMs` sort below it, all others above. For a run: `runIdBound`. */
+export function idBound<Prefix extends Exclude<IdPrefix, 'run'>>(prefix: Prefix, atMs: number): Id<Prefix> {
+  return `${prefix}_${timePart(Math.max(0, atMs))}`;
+}
+
 export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> {
   return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));
 }

@@ -16,6 +16,7 @@ const Environment = Type.Object({
   /** Production ids (wf_...), comma-separated, at most as many as a node accepts from one worker. */
   WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26}){0,999}$' }),
   /** The number of runs executed at the same time. */
+  WORKER_NAME: Type.Optional(Type.String({ maxLength: 100 })),
   WORKER_CONCURRENCY: Type.Integer({ default: 10, minimum: 1, maximum: 10_000 }),
   /** Holds the files of runs and runners. */
   WORKER_DATA_DIR: Type.String({ minLength: 1 }),
@@ -36,6 +37,7 @@ export interface Config {
   /** Absent: the key was given without it. */
   readonly contentPart?: string | undefined;
   readonly methods: readonly ProductionId[];
+  readonly name?: string | undefined;
   readonly concurrency: number;
   readonly dataDir: string;
   readonly cacheDir: string;
@@ -62,6 +64,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     authPart: key.authPart,
     contentPart: key.contentPart,
     methods: environment.WORKER_METHODS.split(',') as ProductionId[],
+    name: environment.WORKER_NAME,
     concurrency: environment.WORKER_CONCURRENCY,
     dataDir: environment.WORKER_DATA_DIR,
     cacheDir: resolve(environment.WORKER_CACHE_DIR ?? join(environment.WORKER_DATA_DIR, 'environments')),

@@ -6,8 +6,9 @@ import { createLogger } from '@methods/logging/logger';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
 import { TurnableClock } from './turnable-clock.fixture.ts';
-import { Worker, type WorkerOptions } from './worker.ts';
+import { Worker } from './worker.ts';
 import type { WorkerNode } from './worker-node.fixture.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
 export interface StepRequest {
   /** The last part of the URL. */

@@ -1,20 +1,19 @@
 // A worker: claims runs of its methods over one stream, executes several at a time, reports their progress, and lets go
 // of them when it must stop.
-import type { Clock } from '@methods/base/clock';
+import { hostname } from 'node:os';
 import { type ProductionId, type RunId, randomToken } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { type PreparedDependencies, prepareDependencies } from '@methods/executor/dependencies/prepare-dependencies';
 import { type Isolation, isolationLevel, NO_SANDBOX } from '@methods/executor/isolation';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
-import type { Logger } from '@methods/logging/logger';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Grant, SchedulerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import { DeviceKeys, type KeyFacts } from './content/device-keys.ts';
 import { contentOf } from './content/granted-content.ts';
 import { Emptied } from './emptied.ts';
 import { FreePlaces } from './free-places.ts';
-import { HeldRun, type HeldRunParts } from './held-run.ts';
+import { HeldRun } from './held-run.ts';
 import { NextTick } from './next-tick.ts';
 import { RunFolderTransfer } from './run-folder-transfer.ts';
 import { RunReports } from './run-reports.ts';
@@ -23,47 +22,9 @@ import { VersionCache } from './version-cache.ts';
 import type { VersionServer } from './version-preparation.ts';
 import { WorkFolder } from './work-folder.ts';
 import { workerFeatures } from './worker-features.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
-export interface WorkerOptions {
-  /** The run-scheduler's worker endpoints: `host:port`, or `https://host:port` over TLS. */
-  readonly addresses: readonly string[];
-  /** `sk_...`, the auth part of a service key. */
-  readonly authPart: string;
-  /** The content part of the key, which opens runs in device mode; absent: the worker is offered none. */
-  readonly contentPart?: string | undefined;
-  /** For an access token in its place: returns the present one, renewed before it expires. */
-  readonly renewedToken?: () => Promise<string>;
-  /** Production ids, wf_... */
-  readonly methods: readonly ProductionId[];
-  /** The number of runs executed at the same time. */
-  readonly concurrency: number;
-  /** The environment's values. A run gets only those that its method declares. */
-  readonly secrets: ReadonlyMap<string, string>;
-  /** Holds runners' exchange folders and run folders. */
-  readonly dataDir: string;
-  /** Holds prepared environments. Other workers of this machine may share it. */
-  readonly cacheDir: string;
-  /** Whether steps run in a sandbox, where bubblewrap works. */
-  readonly sandbox: boolean;
-  /** Whether packages may run their install scripts. */
-  readonly allowInstallScripts: boolean;
-  /** PATH of the steps. */
-  readonly path: string;
-  readonly fetch: typeof fetch;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** A step that takes longer is reported as running. */
-  readonly startsToldAfterMs?: number;
-  /** How long steps may continue after a stop was requested. */
-  readonly drainMs?: number;
-  readonly onConnected?: () => void;
-  /** Called with the result of a run in device mode, which stays on this machine. */
-  readonly onResult?: HeldRunParts['onResult'];
-  readonly onResultMade?: HeldRunParts['onResultMade'];
-  /** Called when a run ends here, with its status, `given back`, `taken` or `lost`. */
-  readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
-}
-
+const SDK = `methods-worker/0.1.0 node/${process.versions.node}`;
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
@@ -202,7 +163,9 @@ export class Worker implements Stoppable {
       methods: [...this.methods],
       slots: concurrency,
       features: [...this.features],
-      sdk: 'methods-worker',
+      sdk: SDK,
+      name: this.options.name ?? '',
+      host: hostname(),
       held,
       ...this.deviceKeys.named,
     };

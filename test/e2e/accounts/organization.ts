@@ -1,10 +1,14 @@
 // What an admin settles for the organization: who may do what, and where content may be. It counts within a second.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { until } from '../../harness/until.ts';
 import { followEvents } from '../followed-events.ts';
 import { person } from '../people.ts';
 import { type AccountWorld, onBothGateways } from './account-world.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
 interface MemberBody {
   readonly id: string;
@@ -74,13 +78,18 @@ export function organizationSettled(world: () => AccountWorld): void {
       const { viewer, stack } = world();
       const reply = await viewer.request('GET', '/api/workers');
       const { items, count, complete } = reply.read<{
-        items: { methods: string[]; slots: number; sdk: string; connected_at: string }[];
+        items: { methods: string[]; slots: number; sdk: string; host: string; connected_at: string }[];
         count: number;
         complete: boolean;
       }>();
       assert.deepEqual([complete, count], [true, items.length]);
       assert.ok(items.some(({ methods }) => methods.includes(stack.method('greet'))));
-      assert.ok(items.every(({ slots, sdk, connected_at: at }) => slots > 0 && sdk !== '' && Date.parse(at) > 0));
+      assert.ok(items.every(({ slots, connected_at: at }) => slots > 0 && Date.parse(at) > 0));
+      assert.ok(
+        items.every(
+          ({ sdk, host }) => sdk === `methods-worker/${version} node/${process.versions.node}` && host === hostname(),
+        ),
+      );
     });
 
     test('sums up its runs by day and method', async () => {

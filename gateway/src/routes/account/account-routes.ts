@@ -10,7 +10,7 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { doerOf } from '../../plugins/request-actor.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
-import { pageRequest, readLimit } from '../page-query.ts';
+import { pageRequest, queryTime, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
 import {
   type AccountRouteParts,
@@ -126,6 +126,9 @@ function addAuditLog(scope: FastifyInstance, { registryCalls }: AccountRoutePart
       const { action = '', target: targetId = '', by: doerId = '' } = request.query;
       const { entries, nextCursor } = await registryCalls.accounts.listAudit({
         ...{ orgId, action, targetId, doerId },
+        afterMs: Math.max(queryTime(request.query, 'after') ?? 0, 0),
+        // 0 would mean any time.
+        beforeMs: request.query.before === undefined ? 0 : Math.max(queryTime(request.query, 'before') ?? 0, 1),
         ...pageRequest(request.query),
       });
       reply.header('content-type', JSON_TYPE);

@@ -139,6 +139,8 @@ export const AuditQuery = Type.Object(
     action: Type.Optional(Type.String({ maxLength: 64, description: 'For example key.revoke.' })),
     target: Type.Optional(Type.String({ maxLength: 128, description: 'The id of the target.' })),
     by: Type.Optional(Type.String({ maxLength: 128, description: 'The id of who did it: usr_…, key_… or upl_….' })),
+    after: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; at this time or later.' })),
+    before: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; earlier than this.' })),
   },
   Closed,
 );

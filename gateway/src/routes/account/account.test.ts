@@ -267,10 +267,17 @@ test('the audit log shows admins who changed what, from where, with before and a
   assert.equal(mine.body.items[0].target.id, id);
   const older = await admin('GET', `/api/audit?by=${self}&action=key.create&limit=1&cursor=${mine.body.next_cursor}`);
   assert.notEqual(older.body.items[0].target.id, id);
+  const counts = [
+    'after=1969-12-31T00:00:00Z',
+    `before=${line.at}`,
+    `after=${line.at}`,
+    'before=1970-01-01T00:00:00Z',
+  ].map(async (time) => (await admin('GET', `/api/audit?target=${id}&${time}`)).body.items.length);
+  assert.deepEqual(await Promise.all(counts), [2, 1, 1, 0]);
 
   assert.deepEqual((await stranger('GET', `/api/audit?target=${id}`)).body.items, []);
   for (const person of [member, viewer]) assertRefused(await person('GET', '/api/audit'), 403, 'forbidden');
-  for (const query of ['cursor=x', 'limit=0', 'limit=201', 'limit=ten', 'actions=x']) {
+  for (const query of ['cursor=x', 'limit=0', 'limit=201', 'limit=ten', 'actions=x', 'after=today', 'before=']) {
     assertRefused(await admin('GET', `/api/audit?${query}`), 400, 'invalid_request');
   }
   assert.ok(!JSON.stringify((await admin('GET', '/api/audit?limit=200')).body).includes('whsec_'));

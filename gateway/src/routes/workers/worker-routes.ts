@@ -18,6 +18,8 @@ const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'dat
 
 const Worker = Type.Object({
   id: Type.String({ description: 'Chosen by the worker; another one after each start.' }),
+  name: Type.Optional(Type.String({ description: 'As its operator named it.' })),
+  host: Type.String({ description: 'Its machine, as the worker says; empty for one of an earlier version.' }),
   key_id: Type.String({
     description: 'The key that it connected with, key_…; empty for a worker of a signed-in person',
   }),
@@ -61,6 +63,8 @@ export function addWorkerRoutes(scope: FastifyInstance, { workers }: WorkerRoute
 function workerView(worker: ConnectedWorker) {
   return {
     id: worker.workerId,
+    ...(worker.name !== '' && { name: worker.name }),
+    host: worker.host,
     key_id: worker.keyId,
     methods: worker.methods,
     methods_count: worker.methodsCount,

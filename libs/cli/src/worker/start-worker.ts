@@ -20,6 +20,7 @@ export interface StartedWorkerOptions {
   /** With a sign-in: returns its present token. */
   readonly renewedToken?: () => Promise<string>;
   readonly methods: readonly ProductionId[];
+  readonly name?: string | undefined;
   readonly concurrency: number;
   readonly sandbox: boolean;
 }

@@ -10,10 +10,11 @@ import type { ServerApi } from '../server/server-api.ts';
 import { WorkerReport } from './worker-report.ts';
 
 const CONCURRENCY_MAX = 10_000;
+const NAME_CHARACTERS_MAX = 100;
 
 export const workerCommand: Command = {
   name: 'worker',
-  usage: '--method METHOD [--method METHOD]… [--concurrency N] [--server URL]',
+  usage: '--method METHOD [--method METHOD]… [--concurrency N] [--name NAME] [--server URL]',
   summary: 'Execute runs of methods on this machine',
   details: [
     'METHOD is an id (wf_…), a saved file or a display name. The key comes from SERVICE_API_KEY, or is that of the local',
@@ -25,6 +26,7 @@ export const workerCommand: Command = {
   options: {
     method: { value: 'METHOD', many: true, help: 'a method whose runs it claims; may be given several times' },
     concurrency: { value: 'N', help: 'runs executed at the same time; default 10' },
+    name: { value: 'NAME', help: 'shown in the list of workers, beside the name of this machine' },
     'no-sandbox': { help: 'let steps see what this process sees, even if bubblewrap works' },
     ...SERVER_OPTIONS,
   },
@@ -40,6 +42,7 @@ export const workerCommand: Command = {
     if (words.length === 0)
       throw new UsageError('worker needs a --method', `usage: methods worker ${workerCommand.usage}`);
     const concurrency = concurrencyOf(line);
+    const name = nameOf(line);
     const api = await openServer(line, context);
     const methods = await Promise.all(words.map((word) => namedMethod(api, word, cwd)));
     const { addresses, ...credential } = await schedulerOf(api);
@@ -54,7 +57,7 @@ export const workerCommand: Command = {
     const { startWorker } = await import('./start-worker.ts');
     const sandbox = !line.flag('no-sandbox');
     const worker = await startWorker(
-      { addresses, ...credential, methods: ids, concurrency, sandbox },
+      { addresses, ...credential, methods: ids, concurrency, name, sandbox },
       report,
       context.config,
     );
@@ -101,6 +104,12 @@ function concurrencyOf(line: CommandLine): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= CONCURRENCY_MAX) return count;
   throw new UsageError(`--concurrency is a number from 1 to ${CONCURRENCY_MAX}`);
+}
+
+function nameOf(line: CommandLine): string | undefined {
+  const name = line.text('name');
+  if (name === undefined || (name !== '' && [...name].length <= NAME_CHARACTERS_MAX)) return name;
+  throw new UsageError(`--name has 1 to ${NAME_CHARACTERS_MAX} characters`);
 }
 
 function untilAborted(signal: CommandContext['interrupted']): Promise<void> {

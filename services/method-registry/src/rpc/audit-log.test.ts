@@ -110,7 +110,10 @@ describe('ListAudit', () => {
   test('pages are newest first and filtered, and show only one organization', async () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
     const { keyId } = await newKey(registry.client, ann.orgId);
-    const acts = Array.from({ length: 25 }, (_, i) => act(ann, { auditId: newId('aud', Date.now() + 60_000 + i) }));
+    const lateMs = Date.now() + 60_000;
+    const acts = Array.from({ length: 25 }, (_, i) =>
+      act(ann, { auditId: newId('aud', lateMs + i), atMs: lateMs + i }),
+    );
     await registry.accounts.recordAudit({ entries: [...acts, act(eve)] });
     const seen: string[] = [];
     let cursor = '';
@@ -129,6 +132,20 @@ describe('ListAudit', () => {
     deepEqual(await only({ doerId: ann.userId, action: 'member.join' }), ['member.join']);
     deepEqual(await only({ doerId: eve.userId }), []);
     deepEqual(await only({ targetId: "' or 1=1" }), []);
+    const ids = async (filter: object) =>
+      (await registry.accounts.listAudit({ orgId: ann.orgId, ...filter })).entries.map(({ auditId }) => auditId);
+    const between = { afterMs: lateMs + 4, beforeMs: lateMs + 8 };
+    deepEqual(
+      await ids(between),
+      [7, 6, 5, 4].map((n) => acts[n]?.auditId),
+    );
+    const first = await registry.accounts.listAudit({ orgId: ann.orgId, ...between, limit: 3 });
+    deepEqual(await ids({ ...between, cursor: first.nextCursor }), [acts[4]?.auditId]);
+    deepEqual(await ids({ afterMs: lateMs + 25 }), []);
+    deepEqual(await ids({ beforeMs: 1 }), []);
+    for (const wrong of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await rejects(only({ afterMs: wrong }), { code: 'invalid_request' });
+    }
     await rejects(only({ cursor: Buffer.from(ann.userId).toString('base64url') }), { code: 'invalid_request' });
     await rejects(only({ action: 'a\0b' }), { code: 'invalid_request' });
     await rejects(registry.accounts.listAudit({ orgId: 'org_' }), { code: 'not_found' });

@@ -37,11 +37,20 @@ export class AuditLog {
       action: boundedText('action', request.action, { min: 0, max: 64 }),
       targetId: boundedText('target_id', request.targetId, { min: 0, max: 128 }),
       doerId: boundedText('doer_id', request.doerId, { min: 0, max: 128 }),
+      after: time('after_ms', request.afterMs),
+      before: time('before_ms', request.beforeMs),
     };
     const page = pageRequest(request, (id) => isId('aud', id));
     const { items, nextCursor } = await this.audit.list(orgIdOf(request.orgId), filter, page);
     return { entries: items.map(auditMessage), nextCursor };
   }
+}
+
+/** Null: any time. */
+function time(field: string, ms: number): Date | null {
+  if (ms === 0) return null;
+  if (ms > 0 && ms <= TIME_MAX_MS) return new Date(ms);
+  throw new ServiceError('invalid_request', `${field} is not a valid time.`);
 }
 
 function reportedAct(entry: RecordedAudit): ReportedAct {

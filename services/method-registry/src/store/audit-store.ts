@@ -1,6 +1,6 @@
 // The audit log in registry.audit, which the database itself only lets grow. Most lines are part of the statement that
 // they record, so both are committed or neither. Lines of other services are written, and all lines are read, here.
-import { type AuditId, newId, type OrgId } from '@methods/base/ids';
+import { type AuditId, idBound, newId, type OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { inject, injectable } from 'tsyringe';
 import type { AuditEntry, Doer, DoerKind, ReportedAct, TargetKind } from '../audit/audit-entry.ts';
@@ -12,7 +12,14 @@ interface AuditFilter {
   readonly action: string;
   readonly targetId: string;
   readonly doerId: string;
+  /** At this time or later; null: any time. */
+  readonly after: Date | null;
+  /** Earlier than this; null: any time. */
+  readonly before: Date | null;
 }
+
+/** An entry's id has the time of a service, and its `at` that of the database. */
+const CLOCKS_APART_MS = 600_000;
 
 interface AuditRow {
   readonly org_id: OrgId;
@@ -64,7 +71,7 @@ export class AuditStore {
 
   /** Newest first. */
   async list(orgId: OrgId, filter: AuditFilter, { below, limit }: PageRequest): Promise<Page<AuditEntry>> {
-    const { action, targetId, doerId } = filter;
+    const { action, targetId, doerId, after, before } = filter;
     const rows = await query(
       this.reader.read(
         orgId,
@@ -74,6 +81,8 @@ export class AuditStore {
           from registry.audit
           where org_id = ${orgId}
             ${below === null ? sql`` : sql`and audit_id < ${below}`}
+            ${after === null ? sql`` : sql`and at >= ${after} and audit_id >= ${idNear(after, -CLOCKS_APART_MS)}`}
+            ${before === null ? sql`` : sql`and at < ${before} and audit_id < ${idNear(before, CLOCKS_APART_MS)}`}
             ${action === '' ? sql`` : sql`and action = ${action}`}
             ${targetId === '' ? sql`` : sql`and target_id = ${targetId}`}
             ${doerId === '' ? sql`` : sql`and doer_id = ${doerId}`}
@@ -83,6 +92,11 @@ export class AuditStore {
     );
     return pageOf(rows.map(toEntry), limit, ({ auditId }) => auditId);
   }
+}
+
+/** The index is by ids, so a time is looked for near its id. */
+function idNear(time: Date, laterMs: number): AuditId {
+  return idBound('aud', time.getTime() + laterMs);
 }
 
 function toEntry(row: AuditRow): AuditEntry {

@@ -194,10 +194,11 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
     targetId: 'r',
   };
   await audit.record([{ ...act, beforeJson: null, afterJson: null } as never]);
-  const none = { action: '', targetId: '', doerId: '' };
+  const none = { action: '', targetId: '', doerId: '', after: null, before: null };
   for (const filter of [{}, { action: 'method.publish' }, { targetId: '7' }, { doerId: DOER.id }, { action: 'none' }]) {
     await audit.list(LARGE_ORG, { ...none, ...filter }, first);
     await audit.list(LARGE_ORG, { ...none, ...filter }, { ...first, below: idOf('aud_', ROWS / 2) });
+    await audit.list(LARGE_ORG, { ...none, ...filter, after: new Date(0), before: new Date() }, first);
   }
 }
 

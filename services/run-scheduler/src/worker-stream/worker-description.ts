@@ -13,6 +13,8 @@ export interface WorkerDescription {
   readonly methodsCount: number;
   readonly features: readonly string[];
   readonly sdk: string;
+  readonly name: string;
+  readonly host: string;
   readonly connectedAtMs: number;
 }
 
@@ -21,9 +23,12 @@ interface Said {
   readonly methods: readonly ProductionId[];
   readonly features: readonly string[];
   readonly sdk?: string;
+  readonly name?: string;
+  readonly host?: string;
 }
 
-export function describeWorker({ workerId, methods, features, sdk = '' }: Said, nowMs: number): WorkerDescription {
+export function describeWorker(said: Said, nowMs: number): WorkerDescription {
+  const { workerId, methods, features, sdk = '', name = '', host = '' } = said;
   const named = [...new Set(methods)];
   return {
     workerId,
@@ -31,6 +36,8 @@ export function describeWorker({ workerId, methods, features, sdk = '' }: Said, 
     methodsCount: named.length,
     features: features.slice(0, FEATURES_MAX).map((feature) => feature.slice(0, WORD_CHARACTERS_MAX)),
     sdk: sdk.slice(0, WORD_CHARACTERS_MAX),
+    name: name.slice(0, WORD_CHARACTERS_MAX),
+    host: host.slice(0, WORD_CHARACTERS_MAX),
     connectedAtMs: nowMs,
   };
 }

@@ -20,6 +20,8 @@ export interface WorkerHello {
   readonly slots: number;
   readonly features: readonly string[];
   readonly sdk: string;
+  readonly name: string;
+  readonly host: string;
   readonly held: readonly { readonly runId: RunId; readonly token: string }[];
   readonly deviceKeyIds: readonly string[];
   readonly deviceKeyFingerprints: readonly Uint8Array[];

@@ -76,17 +76,16 @@ describe('workers of a node', () => {
 
   test('workers are listed for their organization, in short, with their free places', () => {
     const methods = Array.from({ length: 60 }, (_, n) => `wf_${n}`);
-    const stream = new Stream(sessions).hello({ methods, sdk: 's'.repeat(200), features: ['python'] });
+    const said = { sdk: 's'.repeat(200), name: 'n'.repeat(200), host: 'box', features: ['python'] };
+    const stream = new Stream(sessions).hello({ methods, ...said });
     stream.credits(2);
     new Stream(sessions, 'org_b').hello();
     grant({ workerSession: stream.session.id, creditId: 0 });
     const [worker, ...others] = sessions.list('org_a');
-    assert.equal(others.length, 0);
-    assert.deepEqual(
-      [worker?.workerId, worker?.keyId, worker?.slots, worker?.free, worker?.methodsCount, worker?.leaving],
-      [WORKER, 'key_a', 2, 1, 60, false],
-    );
-    assert.deepEqual([worker?.methods.length, worker?.sdk.length, worker?.features], [50, 100, ['python']]);
+    assert.deepEqual([others.length, worker?.workerId, worker?.keyId, worker?.leaving], [0, WORKER, 'key_a', false]);
+    assert.deepEqual([worker?.slots, worker?.free, worker?.methodsCount], [2, 1, 60]);
+    assert.deepEqual([worker?.methods.length, worker?.sdk.length, worker?.name.length], [50, 100, 100]);
+    assert.deepEqual([worker?.host, worker?.features], ['box', ['python']]);
     stream.end();
     assert.deepEqual(sessions.list('org_a'), []);
   });

@@ -1035,6 +1035,8 @@ export interface operations {
         parameters: {
             query?: {
                 action?: string;
+                after?: string;
+                before?: string;
                 by?: string;
                 cursor?: string;
                 limit?: number;
@@ -6785,11 +6787,13 @@ export interface operations {
                             free: number;
                             /** Format: date-time */
                             heard_at: string | null;
+                            host: string;
                             id: string;
                             key_id: string;
                             leaving: boolean;
                             methods: string[];
                             methods_count: number;
+                            name?: string;
                             sdk: string;
                             slots: number;
                         }[];

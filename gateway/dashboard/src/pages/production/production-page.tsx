@@ -12,7 +12,7 @@ import { useMay } from '../../session/viewer.tsx';
 import { HeadLine } from './head-line.tsx';
 import { Histogram } from './histogram.tsx';
 import { runColumns, runLines } from './run-columns.tsx';
-import { bulkFilter, filterCount, filterQuery, withoutFilters } from './run-filter.ts';
+import { bulkFilter, filterCount, filterQuery, isGrouped, withoutFilters } from './run-filter.ts';
 import classes from './run-list.module.css';
 import { useRuns } from './use-runs.ts';
 import { WarningBar } from './warning-bar.tsx';
@@ -22,6 +22,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** The list does not wait for what changes it. */
 const RunFilters = lazy(async () => ({ default: (await import('./run-filters.tsx')).RunFilters }));
 const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
+const CauseList = lazy(async () => ({ default: (await import('./cause-list.tsx')).CauseList }));
 const FirstVisit = lazy(async () => ({ default: (await import('./first-visit.tsx')).FirstVisit }));
 
 export function ProductionPage() {
@@ -45,10 +46,21 @@ export function ProductionPage() {
             <RunFilters search={search} onChange={change} />
           </Suspense>
           <Course search={search} onChange={change} />
-          <RunList
-            {...{ search, query, rows, gathered, showNew, count }}
-            onClear={() => change(withoutFilters(search))}
-          />
+          {isGrouped(search) ? (
+            <Suspense>
+              <CauseList
+                key={JSON.stringify(search)}
+                search={search}
+                bulkFilter={() => bulkFilter(search, Date.now())}
+                filters={{ count, onClear: () => change({ ...withoutFilters(search), group: null }) }}
+              />
+            </Suspense>
+          ) : (
+            <RunList
+              {...{ search, query, rows, gathered, showNew, count }}
+              onClear={() => change(withoutFilters(search))}
+            />
+          )}
         </>
       )}
     </Page>

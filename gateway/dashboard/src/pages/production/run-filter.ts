@@ -44,6 +44,11 @@ export function filterCount(search: Search): number {
   return names.length - Math.max(0, times - 1);
 }
 
+/** Whether the runs are shown by their cause, which only failed ones have. */
+export function isGrouped({ group, status }: Search): boolean {
+  return group === 'cause' && status === 'failed';
+}
+
 /** A change of the address that removes all filters. */
 export function withoutFilters(search: Search): Record<string, null> {
   return Object.fromEntries(filterNames(search).map((name) => [name, null]));

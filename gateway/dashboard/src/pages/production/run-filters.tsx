@@ -9,7 +9,7 @@ import { Icon } from '../../design/icons.tsx';
 import { StatusIcon, statusWord } from '../../design/status-badge.tsx';
 import { shortTime } from '../../time/written-time.ts';
 import { useZone } from '../../time/zone.ts';
-import { filterCount, filterTime, typedPair, withoutFilters } from './run-filter.ts';
+import { filterCount, filterTime, isGrouped, typedPair, withoutFilters } from './run-filter.ts';
 import classes from './run-filters.module.css';
 import { TimeFields } from './time-fields.tsx';
 
@@ -59,6 +59,16 @@ export function RunFilters({ search, onChange }: RunFiltersProps) {
             <span>{statusWord(status)}</span>
           </button>
         ))}
+        {(search.status === undefined || search.status === 'failed') && (
+          <button
+            type="button"
+            className={classes.status}
+            aria-pressed={isGrouped(search)}
+            onClick={() => onChange(isGrouped(search) ? { group: null } : { group: 'cause', status: 'failed' })}
+          >
+            Group by cause
+          </button>
+        )}
       </div>
       <Chips search={search} onChange={onChange} />
     </div>

@@ -1,6 +1,7 @@
 // A time from and a time to, typed: what dragging over the histogram selects, for those who do not drag.
 import { Button } from '@mantine/core';
 import { type FormEvent, useId } from 'react';
+import { timeField, typedTime } from '../../time/typed-time.ts';
 import classes from './run-filters.module.css';
 
 interface TimeFieldsProps {
@@ -15,29 +16,17 @@ export function TimeFields({ after, before, onChange }: TimeFieldsProps) {
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
-    onChange(timeOf(typed.get('after')), timeOf(typed.get('before')));
+    onChange(typedTime(typed.get('after')), typedTime(typed.get('before')));
   };
   return (
     <form className={classes.times} onSubmit={onSubmit}>
       <label htmlFor={`${id}-after`}>From, local time</label>
-      <input id={`${id}-after`} name="after" type="datetime-local" defaultValue={fieldOf(after)} />
+      <input id={`${id}-after`} name="after" type="datetime-local" defaultValue={timeField(after)} />
       <label htmlFor={`${id}-before`}>To</label>
-      <input id={`${id}-before`} name="before" type="datetime-local" defaultValue={fieldOf(before)} />
+      <input id={`${id}-before`} name="before" type="datetime-local" defaultValue={timeField(before)} />
       <Button type="submit" variant="default">
         Show this time
       </Button>
     </form>
   );
-}
-
-function timeOf(value: FormDataEntryValue | null): string | null {
-  const ms = typeof value === 'string' && value !== '' ? new Date(value).getTime() : Number.NaN;
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
-}
-
-/** Local, as the field writes it. */
-function fieldOf(time: string | undefined): string {
-  const ms = Date.parse(time ?? '');
-  if (Number.isNaN(ms)) return '';
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

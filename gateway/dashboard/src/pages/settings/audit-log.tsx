@@ -2,6 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import type { Search } from '../../address/search.ts';
 import { got } from '../../api/client.ts';
 import type { AuditEntry } from '../../api/shapes.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -10,18 +11,24 @@ import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { useSearchState } from '../../frame/navigate.ts';
 import { Time } from '../../time/time.tsx';
+import { timeField, typedTime } from '../../time/typed-time.ts';
 import { changesOf } from './audit-changes.ts';
 import { ListTable } from './list-table.tsx';
 import classes from './settings.module.css';
 
 const NAMES = ['action', 'by', 'target'] as const;
-const LABELS = { action: 'What', by: 'Who (id)', target: 'To what (id)' } as const;
+const LABELS = {
+  ...{ action: 'What', by: 'Who (id)', target: 'To what (id)' },
+  ...{ after: 'From, local time', before: 'To, local time' },
+} as const;
+const TIMES = ['after', 'before'] as const;
+const FILTERS = [...NAMES, ...TIMES] as const;
 const HINTS = { action: 'run.cancel', by: 'usr_… or key_…', target: 'run_…, key_…, a method' } as const;
 
 export function AuditLog() {
   const { org, api } = useApi();
   const [search, change] = useSearchState();
-  const filter = Object.fromEntries(NAMES.flatMap((name) => (search[name] ? [[name, search[name]]] : [])));
+  const filter = filterOf(search);
   const count = Object.keys(filter).length;
   const entries = useInfiniteQuery({
     queryKey: [org, 'audit', filter],
@@ -43,7 +50,7 @@ export function AuditLog() {
         query={entries}
         what="Entries"
         isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
-        filters={{ count, onClear: () => change({ action: null, by: null, target: null }) }}
+        filters={{ count, onClear: () => change(Object.fromEntries(FILTERS.map((name) => [name, null]))) }}
         notAllowed="Only admins read the audit log."
         empty={<Empty title="Nothing has been done yet" />}
       >
@@ -98,6 +105,13 @@ export function AuditLog() {
   );
 }
 
+/** Without times that a person has mistyped in the address. */
+function filterOf(search: Search): Record<string, string> {
+  const times = TIMES.map((name) => [name, typedTime(search[name] ?? null)] as const);
+  const texts = NAMES.map((name) => [name, search[name]] as const);
+  return Object.fromEntries([...texts, ...times].flatMap(([name, value]) => (value ? [[name, value]] : [])));
+}
+
 interface AuditFilterProps {
   readonly filter: Readonly<Record<string, string>>;
   readonly onChange: (change: Readonly<Record<string, string | null>>) => void;
@@ -105,9 +119,11 @@ interface AuditFilterProps {
 
 function AuditFilter({ filter, onChange }: AuditFilterProps) {
   const [values, setValues] = useState(filter);
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    onChange(Object.fromEntries(NAMES.map((name) => [name, values[name]?.trim() || null])));
+    const typed = new FormData(event.currentTarget);
+    const times = TIMES.map((name) => [name, typedTime(typed.get(name))]);
+    onChange(Object.fromEntries([...NAMES.map((name) => [name, values[name]?.trim() || null]), ...times]));
   };
   return (
     <form className={classes.filters} onSubmit={submit}>
@@ -119,6 +135,16 @@ function AuditFilter({ filter, onChange }: AuditFilterProps) {
           value={values[name] ?? ''}
           maxLength={200}
           onChange={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+        />
+      ))}
+      {TIMES.map((name) => (
+        <TextInput
+          key={name}
+          name={name}
+          type="datetime-local"
+          aria-label={LABELS[name]}
+          title={LABELS[name]}
+          defaultValue={timeField(filter[name])}
         />
       ))}
       <Button type="submit" variant="default">

@@ -34,7 +34,7 @@ export function WorkersPage() {
   });
   const columns = useMemo<Column<ConnectedWorker>[]>(
     () => [
-      { id: 'worker', header: 'Worker', width: 'minmax(150px, 2fr)', cell: (each) => <HostileText text={each.id} /> },
+      { id: 'worker', header: 'Worker', width: 'minmax(150px, 2fr)', cell: (each) => <WorkerName worker={each} /> },
       {
         id: 'methods',
         header: 'Methods',
@@ -42,7 +42,7 @@ export function WorkersPage() {
         cell: (each) => <MethodNames worker={each} nameOf={nameOf} />,
       },
       { id: 'slots', header: 'Runs at a time', width: '190px', cell: (each) => <Slots worker={each} /> },
-      { id: 'sdk', header: 'Version', width: '150px', cell: (each) => <HostileText text={each.sdk} max={60} /> },
+      { id: 'sdk', header: 'Version', width: '170px', cell: (each) => <HostileText text={each.sdk} max={60} /> },
       { id: 'since', header: 'Connected', width: '120px', cell: (each) => <Time at={each.connected_at} as="ago" /> },
       { id: 'heard', header: 'Last heard', width: '110px', cell: (each) => <Time at={each.heard_at} as="ago" /> },
     ],
@@ -77,7 +77,7 @@ export function WorkersPage() {
               columns={columns}
               rowId={(each) => each.id}
               phone={(each) => ({
-                first: <HostileText text={each.id} />,
+                first: <WorkerName worker={each} />,
                 second: (
                   <>
                     {each.slots - each.free} of {each.slots} busy · heard <Time at={each.heard_at} as="ago" />
@@ -95,6 +95,17 @@ export function WorkersPage() {
         )}
       </Panel>
     </Page>
+  );
+}
+
+/** The name that its operator gave it, and its machine; two workers may have the same. */
+function WorkerName({ worker: { name, host, id } }: { readonly worker: ConnectedWorker }) {
+  const words = [name, host].filter(Boolean).join(' · ');
+  if (words === '') return <HostileText text={id} />;
+  return (
+    <span title={id}>
+      <HostileText text={words} max={120} /> <span className={classes.quiet}>…{id.slice(-6)}</span>
+    </span>
   );
 }
 

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/worker_list_service.proto.
  */
 export const file_methods_scheduler_v1_worker_list_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5tZXRob2RzL3NjaGVkdWxlci92MS93b3JrZXJfbGlzdF9zZXJ2aWNlLnByb3RvEhRtZXRob2RzLnNjaGVkdWxlci52MSIkChJMaXN0V29ya2Vyc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJIlwKE0xpc3RXb3JrZXJzUmVzcG9uc2USNgoHd29ya2VycxgBIAMoCzIlLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkNvbm5lY3RlZFdvcmtlchINCgVjb3VudBgCIAEoDSLXAQoPQ29ubmVjdGVkV29ya2VyEhEKCXdvcmtlcl9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSDwoHbWV0aG9kcxgDIAMoCRIVCg1tZXRob2RzX2NvdW50GAQgASgNEg0KBXNsb3RzGAUgASgNEgwKBGZyZWUYBiABKA0SEAoIZmVhdHVyZXMYByADKAkSCwoDc2RrGAggASgJEhcKD2Nvbm5lY3RlZF9hdF9tcxgJIAEoARITCgtoZWFyZF9hdF9tcxgKIAEoARIPCgdsZWF2aW5nGAsgASgIMncKEVdvcmtlckxpc3RTZXJ2aWNlEmIKC0xpc3RXb3JrZXJzEigubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFdvcmtlcnNSZXF1ZXN0GikubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFdvcmtlcnNSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("Ci5tZXRob2RzL3NjaGVkdWxlci92MS93b3JrZXJfbGlzdF9zZXJ2aWNlLnByb3RvEhRtZXRob2RzLnNjaGVkdWxlci52MSIkChJMaXN0V29ya2Vyc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJIlwKE0xpc3RXb3JrZXJzUmVzcG9uc2USNgoHd29ya2VycxgBIAMoCzIlLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkNvbm5lY3RlZFdvcmtlchINCgVjb3VudBgCIAEoDSLzAQoPQ29ubmVjdGVkV29ya2VyEhEKCXdvcmtlcl9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSDwoHbWV0aG9kcxgDIAMoCRIVCg1tZXRob2RzX2NvdW50GAQgASgNEg0KBXNsb3RzGAUgASgNEgwKBGZyZWUYBiABKA0SEAoIZmVhdHVyZXMYByADKAkSCwoDc2RrGAggASgJEhcKD2Nvbm5lY3RlZF9hdF9tcxgJIAEoARITCgtoZWFyZF9hdF9tcxgKIAEoARIPCgdsZWF2aW5nGAsgASgIEgwKBG5hbWUYDCABKAkSDAoEaG9zdBgNIAEoCTJ3ChFXb3JrZXJMaXN0U2VydmljZRJiCgtMaXN0V29ya2VycxIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RXb3JrZXJzUmVxdWVzdBopLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RXb3JrZXJzUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message methods.scheduler.v1.ListWorkersRequest
@@ -130,6 +130,18 @@ export type ConnectedWorker = Message<"methods.scheduler.v1.ConnectedWorker"> & 
    * @generated from field: bool leaving = 11;
    */
   leaving: boolean;
+
+  /**
+   * As the worker reports them; the name may be empty.
+   *
+   * @generated from field: string name = 12;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string host = 13;
+   */
+  host: string;
 };
 
 /**
