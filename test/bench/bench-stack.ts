@@ -18,6 +18,7 @@ export interface BenchStack {
   /** The worker endpoint of the first run-scheduler. */
   readonly grpcUrl: string;
   readonly apiKey: string;
+  readonly orgId: string;
   readonly postgresUrl: string;
   readonly dataDir: string;
   readonly methods: Readonly<Record<string, string>>;
@@ -58,6 +59,7 @@ export async function startBenchStack(
     baseUrl: ready.base_url,
     grpcUrl: ready.grpc_url.split(',')[0],
     apiKey: ready.api_key,
+    orgId: ready.org_id,
     postgresUrl: ready.postgres_url,
     dataDir: ready.data_dir,
     methods: ready.methods,

@@ -1,8 +1,7 @@
 // What 1,000 open pages cost a gateway in private memory: readers of GET /api/events in one organization, ten people with
 // a hundred streams each, measured before, while nothing happens, and after runs whose events all of them got.
-import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { chooseStack, fetchToken } from '@methods/local-stack/token/running-stack';
 import type { BenchStack } from './bench-stack.ts';
+import { EventReader, readerToken } from './event-reader.ts';
 import { gatewayBytes, mebibytes } from './gateway-memory.ts';
 import { measure } from './measure.ts';
 import type { WorkloadResult } from './report.ts';
@@ -18,7 +17,7 @@ export async function measureEventReaders(stack: BenchStack, method: string, sca
   const readers: EventReader[] = [];
   try {
     // Compiled code, pools and the events kept of an organization are not the readers' memory: they are filled first.
-    const tokens = await Promise.all(Array.from({ length: PEOPLE }, (_, n) => tokenOf(stack, n)));
+    const tokens = await Promise.all(Array.from({ length: PEOPLE }, (_, n) => readerToken(stack, n)));
     for (const token of tokens) readers.push(await EventReader.open(stack.baseUrl, token));
     await measure(stack, 'warm-up', order);
     const before = await gatewayBytes(stack);
@@ -42,37 +41,5 @@ export async function measureEventReaders(stack: BenchStack, method: string, sca
     };
   } finally {
     for (const reader of readers) reader.leave();
-  }
-}
-
-function tokenOf(stack: BenchStack, n: number): Promise<string> {
-  const who = { email: `reader-${n}@example.com`, organization: 'Local', role: 'viewer', audience: 'machine' } as const;
-  return fetchToken(chooseStack(stack.dataDir), who);
-}
-
-/** One connection that counts what comes. */
-class EventReader {
-  events = 0;
-
-  private constructor(private readonly request: ClientRequest) {}
-
-  static open(baseUrl: string, token: string): Promise<EventReader> {
-    return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}` };
-      const request = get(`${baseUrl}/api/events`, { headers, agent: false }, (response: IncomingMessage) => {
-        if (response.statusCode !== 200) reject(new Error(`a reader got ${response.statusCode}`));
-        const reader = new EventReader(request);
-        response.on('error', () => {});
-        response.on('data', (chunk: Buffer) => {
-          reader.events += chunk.toString().match(/^event: run$/gm)?.length ?? 0;
-          resolve(reader);
-        });
-      });
-      request.on('error', reject);
-    });
-  }
-
-  leave(): void {
-    this.request.destroy();
   }
 }

@@ -5,6 +5,7 @@ import { measureBacklog } from './backlog.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureClient } from './client/client.ts';
+import { measureDashboard } from './dashboard.ts';
 import { measureDeadlines } from './deadlines.ts';
 import { measureEventReaders } from './event-readers.ts';
 import { measureEvents } from './events.ts';
@@ -114,6 +115,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   'event-readers': ({ scale }) =>
     withStackFor((stack) => measureEventReaders(stack, methodOf(stack, 'one-step'), scale)),
   agents: ({ scale }) => withStackFor((stack) => measureAgents(stack, scale)),
+  dashboard: ({ scale }) => withStackFor((stack) => measureDashboard(stack, scale), ['--workers', '1']),
   inbox: ({ scale }) => withStackFor((stack) => measureInbox(stack, scale)),
   'mailed-questions': async ({ scale }) => measureMailedQuestions(scale),
   client: ({ scale }) => withStackFor((stack) => measureClient(stack, scale), ['--workers', '0']),

@@ -13,6 +13,7 @@ import { person } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import type { HeadlessBrowser } from '../harness/headless-browser.ts';
 import { until } from '../harness/until.ts';
+import { drawnByScrolling, scriptsBeforeRows } from './list-of-runs.fixture.ts';
 
 const ADA = { email: 'ada.pages@example.com', role: 'admin' } as const;
 const SEED = nodeArguments(new URL('../../deploy/local/src/seed/main.ts', import.meta.url));
@@ -85,6 +86,8 @@ describe('the pages of the dashboard', { skip }, () => {
       await tab.goto(at(path));
       await tab.locator('h1').first().waitFor();
       await tab.waitForLoadState('load');
+      // The menus come last.
+      await tab.getByRole('button', { name: 'Ada Pages' }).waitFor();
       const moving = () =>
         tab.evaluate<number>("document.getAnimations().filter((each) => each.playState === 'running').length");
       await until(`nothing moves on ${path}`, async () => (await moving()) === 0);
@@ -98,6 +101,21 @@ describe('the pages of the dashboard', { skip }, () => {
       tab.removeAllListeners('request');
     }
     await tab.close();
+  });
+
+  test('the list needs less than 200 kB of scripts, and scrolling draws only the rows that come', async () => {
+    await using fresh = await signedInVisitor(stack, ADA);
+    await fresh.page.setViewportSize({ width: 1_440, height: 900 });
+    // Of ended runs: nothing in their rows grows.
+    await fresh.page.goto(at('/?status=succeeded'));
+    await fresh.page.getByRole('grid', { name: 'Runs' }).getByRole('row').nth(20).waitFor();
+    await fresh.page.getByRole('search', { name: 'Filter the runs' }).waitFor();
+    const { bytes, files } = await scriptsBeforeRows(fresh.page);
+    assert.ok(files > 1 && bytes > 50_000 && bytes < 200_000, `${bytes} bytes in ${files} files`);
+    // The first page has 100: nothing is loaded meanwhile.
+    const drawn = await drawnByScrolling(fresh.page, 30);
+    assert.ok(drawn.added >= 10 && drawn.added <= 35, `${drawn.added} rows were added`);
+    assert.deepEqual(drawn.changed, [], 'a row is drawn once');
   });
 
   test('failed runs are grouped by their cause, and the runs of a cause are run again', async () => {

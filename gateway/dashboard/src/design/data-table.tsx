@@ -1,6 +1,5 @@
 // A table of any number of rows: only the visible ones are drawn, and it scrolls with the page. In it `j` and `k` move,
 // `Enter` opens and `x` selects. On a phone each row has two lines.
-import { Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { defaultRangeExtractor, type Range, useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
@@ -13,39 +12,22 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { Search } from '../address/search.ts';
 import { useGo } from '../frame/navigate.ts';
-import { PageLink } from '../frame/page-link.tsx';
 import { useKeyHelp } from '../keyboard/help.tsx';
 import { isSingleKey } from '../keyboard/single-keys.ts';
+import { DataRow, type RowContent } from './data-row.tsx';
 import classes from './data-table.module.css';
-
-export interface Column<Row> {
-  readonly id: string;
-  readonly header: ReactNode;
-  /** As CSS writes a grid's column, like `120px` or `minmax(160px, 2fr)`. */
-  readonly width: string;
-  readonly align?: 'end';
-  readonly cell: (row: Row) => ReactNode;
-}
 
 export interface Selection {
   readonly ids: ReadonlySet<string>;
   readonly onChange: (ids: ReadonlySet<string>) => void;
 }
 
-interface DataTableProps<Row> {
+interface DataTableProps<Row> extends RowContent<Row> {
   /** Of the table, for screen readers: what its rows are. */
   readonly label: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly Column<Row>[];
   readonly rowId: (row: Row) => string;
-  /** Where a row leads; null: nowhere. */
-  readonly rowLink?: (row: Row) => { readonly to: string; readonly search?: Search } | null;
-  /** In place of `rowLink`: what a row opens. */
-  readonly onOpen?: (row: Row) => void;
-  /** The first cell of a row names it; the link is there. */
-  readonly phone: (row: Row) => { readonly first: ReactNode; readonly second: ReactNode };
   readonly selection?: Selection | undefined;
   /** Called when the last rows come into view. */
   readonly onEnd?: (() => void) | undefined;
@@ -113,12 +95,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     setActiveId(rowId(row));
     virtualizer.scrollToIndex(Math.max(0, Math.min(rows.length - 1, index)), { align: 'auto' });
   };
-  const toggle = (each: string) => {
-    if (selection === undefined) return;
-    const ids = new Set(selection.ids);
-    if (!ids.delete(each)) ids.add(each);
-    selection.onChange(ids);
-  };
+  const toggle = useCallback(
+    (each: string) => {
+      if (selection === undefined) return;
+      const ids = new Set(selection.ids);
+      if (!ids.delete(each)) ids.add(each);
+      selection.onChange(ids);
+    },
+    [selection],
+  );
   const open = (row: Row) => {
     if (onOpen !== undefined) return onOpen(row);
     const link = rowLink?.(row);
@@ -165,11 +150,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <div role="row" className={classes.head} style={{ gridTemplateColumns: template }}>
             {selection !== undefined && (
               <span role="columnheader">
-                <Checkbox
-                  size="xs"
+                <input
+                  type="checkbox"
+                  className={classes.check}
                   aria-label="Select all rows of the list"
                   checked={allSelected}
-                  indeterminate={!allSelected && selection.ids.size > 0}
+                  ref={(box) => {
+                    if (box !== null) box.indeterminate = !allSelected && selection.ids.size > 0;
+                  }}
                   onChange={() => selection.onChange(allSelected ? new Set() : new Set(rows.map(rowId)))}
                 />
               </span>
@@ -185,65 +173,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {items.map((item) => {
             const row = rows[item.index] as Row;
             const key = rowId(row);
-            const link = rowLink?.(row) ?? null;
-            const lines = isPhone ? phone(row) : null;
-            const isSelected = selection?.ids.has(key) ?? false;
-            const [first, ...rest] = columns;
-            const named = (content: ReactNode) =>
-              link === null ? (
-                content
-              ) : (
-                <PageLink to={link.to} search={link.search ?? {}} className={classes.link} tabIndex={-1}>
-                  {content}
-                </PageLink>
-              );
-            const box = selection !== undefined && (
-              <span role="gridcell" className={classes.box}>
-                <Checkbox
-                  size="xs"
-                  tabIndex={-1}
-                  aria-label={`Select ${key}`}
-                  checked={isSelected}
-                  onChange={() => toggle(key)}
-                />
-              </span>
-            );
             return (
-              <div
+              <DataRow
                 key={key}
-                id={`${id}-${key}`}
-                role="row"
-                aria-rowindex={item.index + 2}
-                aria-selected={selection === undefined ? undefined : isSelected}
-                className={classes.row}
-                data-active={isFocused && item.index === active}
-                data-opens={link !== null || onOpen !== undefined}
-                onClick={onOpen === undefined ? undefined : () => onOpen(row)}
-                style={{
-                  height: item.size,
-                  transform: `translateY(${item.start - scrollMargin}px)`,
-                  ...(lines === null && { gridTemplateColumns: template }),
-                }}
-              >
-                {box}
-                {lines === null ? (
-                  <>
-                    <span role="gridcell" data-align={first?.align}>
-                      {named(first?.cell(row))}
-                    </span>
-                    {rest.map(({ id: column, align, cell }) => (
-                      <span role="gridcell" key={column} data-align={align}>
-                        {cell(row)}
-                      </span>
-                    ))}
-                  </>
-                ) : (
-                  <span role="gridcell" className={classes.lines}>
-                    <span>{named(lines.first)}</span>
-                    <span className={classes.second}>{lines.second}</span>
-                  </span>
-                )}
-              </div>
+                id={key}
+                elementId={`${id}-${key}`}
+                index={item.index}
+                top={item.start - scrollMargin}
+                height={item.size}
+                isActive={isFocused && item.index === active}
+                isSelected={selection === undefined ? null : selection.ids.has(key)}
+                {...{ row, columns, template, isPhone, rowLink, onOpen, phone }}
+                onToggle={toggle}
+              />
             );
           })}
         </div>

@@ -7,6 +7,7 @@ import { isSingleKey } from '../keyboard/single-keys.ts';
 import classes from './frame.module.css';
 import { LiveLine } from './live-line.tsx';
 import { Mark } from './mark.tsx';
+import { usePageIsRead } from './page-is-read.ts';
 import { Sidebar } from './sidebar.tsx';
 import { Toasts } from './toasts.tsx';
 
@@ -23,6 +24,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [help, setHelp] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
+  const isRead = usePageIsRead();
 
   useEffect(() => setDrawer(false), [path]);
   useEffect(() => {
@@ -50,6 +52,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const sidebar = (
     <Sidebar
       isNarrow={!isPhone && !isOpen}
+      hasMenus={isRead}
       onToggle={() => (isPhone ? setDrawer(false) : setOpen(!isOpen))}
       onSearch={() => setPalette(true)}
       onHelp={() => setHelp(true)}

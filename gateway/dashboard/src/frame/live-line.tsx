@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useLive } from '../live/live-events.tsx';
 import { useNow } from '../time/now.ts';
 import { shortTime } from '../time/written-time.ts';
-import { useZone } from '../time/zone.ts';
+import { useZone } from '../time/zone.tsx';
 import classes from './live-line.module.css';
 
 /** A connection that is back within this time was never missed. */

@@ -3,7 +3,7 @@ import { Menu, useMantineColorScheme } from '@mantine/core';
 import { Icon } from '../design/icons.tsx';
 import { setSingleKeys, useSingleKeys } from '../keyboard/single-keys.ts';
 import { useViewer } from '../session/viewer.tsx';
-import { setZoneChoice, useZoneChoice, type ZoneChoice } from '../time/zone.ts';
+import { setZoneChoice, useZoneChoice, type ZoneChoice } from '../time/zone.tsx';
 import classes from './sidebar.module.css';
 
 const ZONES: readonly (readonly [ZoneChoice, string])[] = [

@@ -5,6 +5,7 @@ import { NotFoundPage } from '../frame/not-found-page.tsx';
 import { LiveEvents } from '../live/live-events.tsx';
 import { FirstOrganization } from '../session/first-organization.tsx';
 import { Organization } from '../session/viewer.tsx';
+import { ZonesOfPage } from '../time/zone.tsx';
 
 export const rootRoute = createRootRoute({ component: Outlet });
 
@@ -34,9 +35,11 @@ function OrganizationPages() {
   return (
     <Organization org={org} key={org}>
       <LiveEvents>
-        <Frame>
-          <Outlet />
-        </Frame>
+        <ZonesOfPage>
+          <Frame>
+            <Outlet />
+          </Frame>
+        </ZonesOfPage>
       </LiveEvents>
     </Organization>
   );

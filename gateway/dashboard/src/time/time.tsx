@@ -1,9 +1,8 @@
 // A time and a duration on a page: short, in the reader's zone, and on hover in all zones.
-import { useSettings } from '../session/settings.ts';
 import { useNow } from './now.ts';
 import classes from './time.module.css';
 import { relativeTime, shortTime, wholeTime, writtenDuration } from './written-time.ts';
-import { localZone, useZone } from './zone.ts';
+import { localZone, useZones } from './zone.tsx';
 
 interface TimeProps {
   /** RFC 3339; null: unknown. */
@@ -13,8 +12,7 @@ interface TimeProps {
 }
 
 export function Time({ at, as = 'clock' }: TimeProps) {
-  const zone = useZone();
-  const organization = useSettings().data?.time_zone;
+  const { read: zone, organization } = useZones();
   const nowMs = useNow(as === 'ago' ? 5_000 : 60_000);
   if (at === null || at === undefined) return <span className={classes.none}>–</span>;
   const ms = Date.parse(at);

@@ -91,7 +91,6 @@ function Tabs({ method, tab }: { readonly method: WholeMethod; readonly tab: str
           <PageLink
             key={id}
             to={`/methods/${method.id}${id === '' ? '' : `/${id}`}`}
-            isExact
             aria-current={id === tab ? 'page' : undefined}
           >
             {title}

@@ -2,7 +2,8 @@
 import { Suspense, useMemo, useState } from 'react';
 import type { Search } from '../../address/search.ts';
 import { useMethodName } from '../../api/method-names.ts';
-import { type Column, DataTable } from '../../design/data-table.tsx';
+import type { Column } from '../../design/data-row.tsx';
+import { DataTable } from '../../design/data-table.tsx';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { useMay } from '../../session/viewer.tsx';

@@ -3,7 +3,7 @@ import { type PointerEvent, useRef, useState } from 'react';
 import type { RunStatus } from '../../api/shapes.ts';
 import { statusWord } from '../../design/status-badge.tsx';
 import { shortTime, zoneWord } from '../../time/written-time.ts';
-import { useZone } from '../../time/zone.ts';
+import { useZone } from '../../time/zone.tsx';
 import { allOf } from './figures.ts';
 import classes from './histogram.module.css';
 import type { Statistics } from './watch.ts';

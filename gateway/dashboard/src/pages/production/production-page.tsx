@@ -19,7 +19,7 @@ import { WarningBar } from './warning-bar.tsx';
 import { useStatistics } from './watch.ts';
 
 const NONE: ReadonlySet<string> = new Set();
-/** The list does not wait for what changes it. */
+/** Loaded when the first list has come: it does not wait for what changes it. */
 const RunFilters = lazy(async () => ({ default: (await import('./run-filters.tsx')).RunFilters }));
 const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
 const CauseList = lazy(async () => ({ default: (await import('./cause-list.tsx')).CauseList }));
@@ -29,6 +29,10 @@ export function ProductionPage() {
   const [search, change] = useSearchState();
   const { query, rows, gathered, showNew } = useRuns(search);
   const count = filterCount(search);
+  const [hasCome, setCome] = useState(false);
+  useEffect(() => {
+    if (!query.isPending) setCome(true);
+  }, [query.isPending]);
   const isFirstVisit = query.data !== undefined && rows.length === 0 && count === 0 && !query.hasNextPage;
   useAction('Show failed runs of the last hour', () => change({ status: 'failed', last: '1h' }));
   useAction(count > 0 ? 'Clear the filters' : null, () => change(withoutFilters(search)));
@@ -43,7 +47,7 @@ export function ProductionPage() {
           <HeadLine />
           <WarningBar />
           <Suspense fallback={<div className={classes.filtersPlace} />}>
-            <RunFilters search={search} onChange={change} />
+            {hasCome ? <RunFilters search={search} onChange={change} /> : <div className={classes.filtersPlace} />}
           </Suspense>
           <Course search={search} onChange={change} />
           {isGrouped(search) ? (

@@ -1,6 +1,6 @@
 // The columns of the list of runs, and a run as two lines on a phone.
 import type { ListedRun } from '../../api/shapes.ts';
-import type { Column } from '../../design/data-table.tsx';
+import type { Column } from '../../design/data-row.tsx';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { type ShownStatus, StatusBadge } from '../../design/status-badge.tsx';
 import { PageLink } from '../../frame/page-link.tsx';

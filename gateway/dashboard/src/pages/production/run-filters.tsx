@@ -8,7 +8,7 @@ import type { RunStatus } from '../../api/shapes.ts';
 import { Icon } from '../../design/icons.tsx';
 import { StatusIcon, statusWord } from '../../design/status-badge.tsx';
 import { shortTime } from '../../time/written-time.ts';
-import { useZone } from '../../time/zone.ts';
+import { useZone } from '../../time/zone.tsx';
 import { filterCount, filterTime, isGrouped, typedPair, withoutFilters } from './run-filter.ts';
 import classes from './run-filters.module.css';
 import { TimeFields } from './time-fields.tsx';

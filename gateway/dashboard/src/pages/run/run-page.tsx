@@ -78,7 +78,6 @@ function Tabs({ run }: RunTabProps) {
             key={id}
             to={`/runs/${run.run_id}`}
             search={{ ...(id !== '' && { tab: id }), ...step }}
-            isExact
             aria-current={id === tab ? 'page' : undefined}
           >
             {title}

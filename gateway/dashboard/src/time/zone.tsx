@@ -1,5 +1,5 @@
 // The zone in which a person reads times: theirs, UTC, or the organization's. Kept in this browser.
-import { useSyncExternalStore } from 'react';
+import { createContext, type ReactNode, use, useMemo, useSyncExternalStore } from 'react';
 import { useSettings } from '../session/settings.ts';
 
 export type ZoneChoice = 'local' | 'utc' | 'organization';
@@ -16,12 +16,29 @@ export function useZoneChoice(): ZoneChoice {
   return useSyncExternalStore(subscribe, chosen);
 }
 
-/** Name of the IANA database. */
-export function useZone(): string {
+/** Names of the IANA database. */
+interface Zones {
+  readonly read: string;
+  readonly organization: string | undefined;
+}
+
+const ZonesContext = createContext<Zones>({ read: 'UTC', organization: undefined });
+
+/** A list has hundreds of times: none of them watches the settings itself. */
+export function ZonesOfPage({ children }: { readonly children: ReactNode }) {
   const choice = useZoneChoice();
   const organization = useSettings().data?.time_zone;
-  if (choice === 'utc') return 'UTC';
-  return (choice === 'organization' ? organization : undefined) ?? localZone();
+  const read = choice === 'utc' ? 'UTC' : ((choice === 'organization' ? organization : undefined) ?? localZone());
+  const zones = useMemo(() => ({ read, organization }), [read, organization]);
+  return <ZonesContext value={zones}>{children}</ZonesContext>;
+}
+
+export function useZones(): Zones {
+  return use(ZonesContext);
+}
+
+export function useZone(): string {
+  return useZones().read;
 }
 
 export function localZone(): string {
