@@ -15,6 +15,19 @@ const ADA = { email: 'ada.run@example.com', role: 'admin' } as const;
 const VIC = { email: 'vic.run@example.com', role: 'viewer' } as const;
 const HOSTILE = '<img src=x onerror=alert(1)>\u202egpj.exe\u001b[2J';
 
+/** Scrolls the first value of the page from its begin to its end. */
+const SCROLLED_VALUE = `(async () => {
+  const box = document.querySelector('article pre');
+  let [longestMs, last] = [0, performance.now()];
+  for (let part = 0; part <= 40; part++) {
+    box.scrollTop = (box.scrollHeight * part) / 40;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    longestMs = Math.max(longestMs, performance.now() - last);
+    last = performance.now();
+  }
+  return { longestMs, elements: document.querySelectorAll('*').length };
+})()`;
+
 describe('the page of a run', { skip }, () => {
   let stack: Stack;
   let browser: HeadlessBrowser;
@@ -161,6 +174,25 @@ describe('the page of a run', { skip }, () => {
       .first()
       .waitFor();
     await keepsRules(page, 'many');
+  });
+
+  test('a megabyte in one line, and marks that turn texts, are shown harmless and at once', async (t) => {
+    const runId = await started(stack.method('large'), {});
+    await is(runId, 'succeeded');
+    await page.goto(at(`/runs/${runId}?step=write`));
+    const article = page.getByRole('article');
+    await article.getByText('The first 16 KiB of 1016 KiB').waitFor();
+    await keepsRules(page, 'part of a large value');
+    const begun = Date.now();
+    await article.getByRole('button', { name: 'Show all' }).click();
+    await article.getByText('1016 KiB', { exact: true }).waitFor();
+    t.diagnostic(`all of it after ${Date.now() - begun} ms`);
+    const { longestMs, elements } = await page.evaluate<{ longestMs: number; elements: number }>(SCROLLED_VALUE);
+    t.diagnostic(`${elements} elements, longest frame while it scrolls ${longestMs.toFixed(0)} ms`);
+    assert.ok(elements < 5_000, `${elements} elements`);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+    assert.ok((await article.locator('pre').first().textContent())?.includes('"turned":"\\u202ea\\u202ea'));
+    await keepsRules(page, 'large value');
   });
 
   test('a viewer is offered no act, and the page asks for nothing while nothing happens', async () => {

@@ -60,4 +60,16 @@ export async function keepsRules(page: Page, what: string): Promise<void> {
     assert.deepEqual(found, [], `${what}, ${colorScheme}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
+  assert.deepEqual(await page.evaluate(UNSEEN), [], `${what}: texts with characters that are not seen, or turn others`);
 }
+
+/** Texts of the page with control characters, or with marks that turn the direction of what follows. */
+const UNSEEN = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.data;
+    if (/[^\\P{Cc}\\n\\t]|[\\u202a-\\u202e\\u2066-\\u2069\\u200b\\ufeff]/u.test(text)) found.push(JSON.stringify(text.slice(0, 100)));
+  }
+  return found;
+})()`;

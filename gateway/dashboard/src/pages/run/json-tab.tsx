@@ -3,10 +3,9 @@ import { useMemo } from 'react';
 import { pathOf } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { HostileText } from '../../design/hostile-text.tsx';
+import { LongText } from './long-text.tsx';
 import classes from './run.module.css';
 import type { RunTabProps } from './run-page.tsx';
-import { textBlocks } from './text-blocks.ts';
 
 export function JsonTab({ run }: RunTabProps) {
   const { org } = useApi();
@@ -20,13 +19,7 @@ export function JsonTab({ run }: RunTabProps) {
           All of it
         </a>
       </div>
-      <pre className={classes.text} tabIndex={0}>
-        {textBlocks(text).map((block, at) => (
-          <div key={at} className={classes.block}>
-            <HostileText text={block} max={block.length} lines />
-          </div>
-        ))}
-      </pre>
+      <LongText json={text} />
     </div>
   );
 }

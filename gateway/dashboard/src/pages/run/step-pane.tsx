@@ -114,8 +114,15 @@ function StepError({ run, error }: { readonly run: WholeRun; readonly error: Non
   return (
     <section className={classes.fault} aria-label="Error">
       <p>
-        <strong>{kind}</strong>
-        {status !== undefined && <> HTTP {[status, reason].filter(Boolean).join(' ')}</>}
+        <strong>
+          <HostileText text={kind} max={200} />
+        </strong>
+        {status !== undefined && (
+          <>
+            {' HTTP '}
+            <HostileText text={[status, reason].filter(Boolean).join(' ')} max={200} />
+          </>
+        )}
         {line !== undefined && (
           <PageLink to={`/runs/${run.run_id}`} search={{ tab: 'source', line: String(line) }}>
             {' '}
@@ -134,7 +141,9 @@ function StepError({ run, error }: { readonly run: WholeRun; readonly error: Non
         <dl className={classes.pairs}>
           {Object.entries(headers).map(([name, value]) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>
+                <HostileText text={name} max={200} />
+              </dt>
               <dd>
                 <HostileText text={value} max={500} />
               </dd>

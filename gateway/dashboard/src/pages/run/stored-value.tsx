@@ -5,15 +5,14 @@ import { useMemo } from 'react';
 import { pathOf } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
+import { LongText } from './long-text.tsx';
 import classes from './run.module.css';
 import { useValue, type WholeRun } from './run-reads.ts';
-import { textBlocks } from './text-blocks.ts';
 
 interface StoredValueProps {
   readonly run: WholeRun;
-  readonly of: 'inputs' | 'result' | 'output' | 'log';
+  readonly of: 'inputs' | 'result' | 'output';
   readonly step?: string;
 }
 
@@ -65,7 +64,6 @@ interface ShownProps extends Omit<StoredValueProps, 'step'> {
 
 function Shown({ run, of, step, text, bytes, isWhole, isLoading, onMore }: ShownProps) {
   const shown = useMemo(() => (isWhole ? indented(text) : text), [text, isWhole]);
-  const blocks = useMemo(() => textBlocks(shown), [shown]);
   return (
     <div className={classes.value}>
       <div className={classes.valueHead}>
@@ -80,13 +78,7 @@ function Shown({ run, of, step, text, bytes, isWhole, isLoading, onMore }: Shown
         {isWhole && bytes < 1_000_000 && <CopyButton text={text} what="the value" />}
         <ValueDownload run={run} of={of} step={step} />
       </div>
-      <pre className={classes.text} tabIndex={0}>
-        {blocks.map((block, at) => (
-          <div key={at} className={classes.block}>
-            <HostileText text={block} max={block.length} lines />
-          </div>
-        ))}
-      </pre>
+      <LongText json={shown} />
     </div>
   );
 }
