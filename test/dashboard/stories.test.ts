@@ -94,6 +94,33 @@ describe('a person at the dashboard', { skip }, () => {
     assert.equal(source, `${SOURCE}# mine\n`);
   });
 
+  test('rolls back after a bad version, with the keyboard only', async () => {
+    /** Presses Tab until the focus is there: what the keyboard does not reach fails. */
+    const tabTo = async (target: Locator) => {
+      await target.waitFor();
+      const isFocused = () => target.evaluate((element) => element.ownerDocument.activeElement === element);
+      for (let presses = 0; presses < 80; presses++) {
+        if (await isFocused()) return;
+        await page.keyboard.press('Tab');
+      }
+      assert.fail(`Tab does not reach ${target}`);
+    };
+    const published = async (button: Locator, act: string, version: string) => {
+      await tabTo(button);
+      await page.keyboard.press('Enter');
+      await tabTo(page.getByRole('dialog').getByRole('button', { name: act }));
+      await page.keyboard.press('Enter');
+      await until(`${act}: the version is published`, async () => (await method()).published_version === version);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const focus = () => page.evaluate<string>('document.activeElement.tagName');
+      await until(`${act}: the focus is kept`, async () => (await focus()) !== 'BODY');
+    };
+    const { current_version: bad, published_version: good } = await method();
+    await page.goto(at(`/methods/${methodId}/versions`));
+    await published(page.getByRole('button', { name: 'Publish', exact: true }).first(), 'Publish', bad);
+    await published(page.getByRole('button', { name: 'Roll back to it' }).last(), 'Roll back', good);
+  });
+
   // The five questions of docs/dashboard.md, each from Production, and what each takes.
   describe('a person who never saw it finds', () => {
     let clicks = 0;
