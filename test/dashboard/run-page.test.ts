@@ -40,6 +40,7 @@ describe('the page of a run', { skip }, () => {
     stack = await commonStack();
     browser = await signedInVisitor(stack, ADA);
     page = browser.page;
+    page.setDefaultTimeout(30_000);
     ada = await person(stack, ADA);
     refund = stack.method('refund');
   });
@@ -75,6 +76,8 @@ describe('the page of a run', { skip }, () => {
     await page.getByRole('button', { name: 'Send answer' }).click();
     // No reload: the event stream brings the end.
     await page.getByRole('region', { name: 'About this run' }).getByText('Succeeded').waitFor();
+    await page.getByRole('article').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('region', { name: 'Result', exact: true }).getByText('"paid": true').waitFor();
     await page.getByRole('link', { name: 'Inputs and result' }).click();
     await page.getByText('"paid": true').waitFor();
     assert.equal(await page.locator('img').count(), 0, 'texts of callers are texts');
@@ -83,7 +86,9 @@ describe('the page of a run', { skip }, () => {
     await page.getByText('"run_data": "account"').waitFor();
     await keepsRules(page, 'json');
     await page.getByRole('link', { name: 'Deliveries' }).last().click();
-    await page.getByText(`mailto:${ADA.email}`).waitFor();
+    const deliveries = page.getByRole('grid', { name: 'Deliveries' });
+    await deliveries.getByText(ADA.email, { exact: true }).waitFor();
+    await deliveries.getByText('finds who is mailed').waitFor();
     await keepsRules(page, 'deliveries');
   });
 
@@ -122,6 +127,11 @@ describe('the page of a run', { skip }, () => {
         ['pay', 1, 'failed'],
       ],
     );
+    const about = page.getByRole('region', { name: 'About this run' });
+    await about.getByText('Repeats').getByRole('link').click();
+    await page.waitForURL((url) => url.pathname.includes(runId));
+    await about.getByText('Repeated by').getByRole('link').click();
+    await page.waitForURL((url) => url.pathname.includes(next));
     // With other inputs it begins with the first step.
     await page.getByRole('button', { name: 'Run again' }).click();
     const inputs = page.getByRole('dialog').getByLabel('Inputs');
@@ -132,6 +142,7 @@ describe('the page of a run', { skip }, () => {
     await page.getByRole('button', { name: 'Start 1 run' }).click();
     await page.waitForURL((url) => !url.pathname.includes(next));
     await page.getByText('It waits for an answer.').waitFor();
+    await about.getByText(`…${next.slice(-8)}`).waitFor();
   });
 
   test('the source has the result of each step beside its line, and marks the line of the error', async () => {

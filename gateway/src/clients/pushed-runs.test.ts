@@ -32,6 +32,7 @@ function finishedRun(resultJson = '{}'): RunView {
     cleansUp: false,
     onlyComputes: false,
     contentId: '',
+    rerunOf: '',
   });
   return book.succeed(run.runId, resultJson);
 }

@@ -22,6 +22,7 @@ export function queuedRun(
     wakeAtMs: 0,
     answers: [],
     contentId: '',
+    rerunOf: '',
     ...changes,
   };
 }

@@ -57,6 +57,7 @@ export const Run = Type.Object(
     answer_by: Type.Unsafe<string>({ type: 'string', enum: ['application', 'team'] }),
     started_by: Type.Optional(Party),
     metadata: Type.Record(Type.String(), Type.String()),
+    rerun_of: Type.Optional(Type.String({ description: 'The run that this one repeats.' })),
     timing: Type.Object({
       created_at: Type.String({ format: 'date-time' }),
       started_at: Time,

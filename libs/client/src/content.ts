@@ -169,7 +169,8 @@ export class Content {
     // The run keeps the files of the first one, which another key may have sent.
     const { files, ...sealed } = sealing.sealInputs(sealing.openInputs(start));
     const filesOf = files === undefined ? {} : { files_of: runId };
-    return { method, version, answer_by, metadata, webhook_url, run_data: 'device', ...sealed, ...filesOf };
+    const kept = { method, version, answer_by, metadata, webhook_url, rerun_of: runId };
+    return { ...kept, run_data: 'device', ...sealed, ...filesOf };
   }
 
   private startOf(runId: string, signal: AbortSignal | undefined): Promise<SealedStart> {

@@ -12,6 +12,7 @@ const ID_TYPES = new Map([
   ['org_id', 'OrgId'],
   ['run_id', 'RunId'],
   ['run_ids', 'RunId'],
+  ['rerun_of', 'RunId'],
   ['method', 'ProductionId'],
   ['methods', 'ProductionId'],
   ['method_id', 'MethodId'],

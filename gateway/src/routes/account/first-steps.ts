@@ -51,6 +51,14 @@ export function addFirstSteps(scope: FastifyInstance, { registryCalls, workers, 
 
 const ANY_RUN = {
   $typeName: 'methods.scheduler.v1.ListRuns' as const,
-  ...{ cursor: '', limit: 1, method: '' as const, versionId: '' as const, startedBy: '', text: '' },
+  ...{
+    cursor: '',
+    limit: 1,
+    method: '' as const,
+    versionId: '' as const,
+    startedBy: '',
+    rerunOf: '' as const,
+    text: '',
+  },
   ...{ metadata: {}, createdAfterMs: 0, createdBeforeMs: 0, errorLines: false },
 };

@@ -1,7 +1,7 @@
 // GET …/runs: lists an organization's runs, newest first. For people, also the records of local runs.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Run } from '@methods/api/run';
-import { bareMethodId, type OrgId } from '@methods/base/ids';
+import { bareMethodId, isId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
@@ -42,8 +42,9 @@ export async function productionRuns(
   query: Query,
 ): Promise<string> {
   const filter = filterOf(query);
-  if (filter === null) return page([], '', 0);
-  const asked = { orgId, ...pageRequest(query), ...filter, errorLines: people };
+  const { rerun_of: rerunOf = '' } = query;
+  if (filter === null || !isRunOrNone(rerunOf)) return page([], '', 0);
+  const asked = { orgId, ...pageRequest(query), ...filter, errorLines: people, rerunOf };
   const list = { $typeName: 'methods.scheduler.v1.ListRuns' as const, ...asked };
   const { runs, nextCursor, searchedToMs } = await scheduler.listRuns(list, requestId);
   const named = people ? await keyNames.shownIn(orgId, runs) : runs;
@@ -55,6 +56,10 @@ export async function productionRuns(
   );
 }
 
+function isRunOrNone(text: string): text is RunId | '' {
+  return text === '' || isId('run', text);
+}
+
 async function localRuns({ registryCalls }: RunRouteParts, orgId: OrgId, query: Query): Promise<string> {
   if (
     query.created_after ??
@@ -62,6 +67,7 @@ async function localRuns({ registryCalls }: RunRouteParts, orgId: OrgId, query: 
     query.version ??
     query.started_by ??
     query.text ??
+    query.rerun_of ??
     metadataOf(query)[0]
   ) {
     throw new ServiceError('invalid_request', 'Local runs are selected only by "status" and "method".');
@@ -87,12 +93,17 @@ function page(items: readonly string[], nextCursor: string, searchedToMs?: numbe
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
-export const RunsQuery = Type.Object({ ...PageFields, ...FilterFields }, ClosedButMetadata);
+const ListFields = {
+  ...PageFields,
+  ...FilterFields,
+  rerun_of: Type.Optional(Type.String({ maxLength: 64, description: 'Only runs that repeat this one, run_….' })),
+};
+
+export const RunsQuery = Type.Object(ListFields, ClosedButMetadata);
 
 const UserRunsQuery = Type.Object(
   {
-    ...PageFields,
-    ...FilterFields,
+    ...ListFields,
     kind: Type.Optional(
       Type.Unsafe<'production' | 'local'>({
         type: 'string',

@@ -27,8 +27,34 @@ test('a rerun is a new run with the same version, inputs, answerer, metadata and
   const [first, second] = gateway.book.starts;
   assert.ok(first && second);
   assert.notDeepEqual(second.idempotencyHash, first.idempotencyHash);
-  assert.deepEqual({ ...second, idempotencyHash: 0 }, { ...first, idempotencyHash: 0 });
+  assert.deepEqual({ ...second, idempotencyHash: 0 }, { ...first, idempotencyHash: 0, rerunOf: runId });
   assert.equal((await gateway.ask('GET', `/v1/runs/${runId}`)).body.status, 'succeeded');
+});
+
+test('a start with other inputs names the run that it repeats; a repeat of it does too', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const start = { method: gateway.methodId, inputs: { name: 'Bob' }, idempotency_key: 'other-0001' };
+  const { status, body } = await gateway.ask('POST', '/v1/runs', { ...start, rerun_of: runId });
+  assert.equal(status, 201);
+  assert.equal(gateway.book.starts.at(-1)?.rerunOf, runId);
+  const again = await gateway.ask('POST', '/v1/runs', { ...start, rerun_of: runId });
+  assert.deepEqual([again.status, again.body.run_id], [200, body.run_id]);
+  const without = await gateway.ask('POST', '/v1/runs', start);
+  assert.deepEqual([without.status, without.body.error], [409, 'idempotency_conflict']);
+  const ofOther = newRunId(0);
+  const elsewhere = gateway.registry.key(newId('org'));
+  const headers = { authorization: `Bearer ${elsewhere.key}` };
+  for (const [rerun_of, sent] of [
+    [ofOther, {}],
+    ['run_', {}],
+    [runId, headers],
+  ] as const) {
+    const refused = await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'other-0002', rerun_of }, sent);
+    assert.ok(refused.status === 400 || refused.status === 404, `${rerun_of}: ${refused.status}`);
+  }
+  const refused = await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'other-0003', rerun_of: ofOther });
+  assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_request']);
 });
 
 test('a rerun belongs to the key that requests it: the key of the first run may have been revoked', async () => {

@@ -139,6 +139,7 @@ export async function startLike(
     keyId,
     starter,
     inputsJson,
+    rerunOf: address.runId,
     ...(kept && { kept }),
     ...(first.inputsJson.includes('"file_id":"file_') && { files: filesOf(address.runId) }),
     idempotencyHash: key?.hash ?? internalStartHash(),

@@ -12,7 +12,7 @@ test('the fields of a run in JSON are those of its schema', () => {
     { status: RunStatus.RUNNING, starter: { keyId: 'key_1' as const } },
     { status: RunStatus.WAITING, question: { formJson: '{}' } },
     { status: RunStatus.SUCCEEDED, resultJson: '1', answers: [{ questionId: 'q_1' as const }] },
-    { status: RunStatus.FAILED, error },
+    { status: RunStatus.FAILED, error, rerunOf: 'run_1' as const },
     { status: RunStatus.SUCCEEDED, contentId: '0'.repeat(32) },
   ].map((run) => JSON.parse(runViewJson(create(RunViewSchema, run), [], 0)) as object);
   assert.deepEqual(new Set(runs.flatMap(Object.keys)), new Set(Object.keys(Run.properties)));

@@ -111,6 +111,12 @@ export const StartRunBody = Type.Object(
         description: 'Default: application with a webhook_url, else team.',
       }),
     ),
+    rerun_of: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The run that this one repeats with other inputs or another version, run_…. Each shows the other.',
+      }),
+    ),
     metadata: Type.Optional(
       Type.Unsafe<Record<string, string>>({
         type: 'object',

@@ -2,7 +2,7 @@
 // today, so that a later publish causes no conflict.
 import { hash as hashOf, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
-import { bareMethodId, type MethodId } from '@methods/base/ids';
+import { bareMethodId, isId, type MethodId, type RunId } from '@methods/base/ids';
 import { sealedShape } from '@methods/content/sealed-shape';
 import { ServiceError } from '@methods/errors/service-error';
 import type { JsonValue } from '@methods/method/json';
@@ -19,6 +19,8 @@ export interface AskedStart {
   readonly webhookUrl: string | null;
   readonly answerBy: 'application' | 'team';
   readonly metadata: Readonly<Record<string, string>>;
+  /** Empty: it repeats none. */
+  readonly rerunOf: RunId | '';
   /** Null for a start without a key. One in device mode has its content id as the key. */
   readonly key: { readonly hash: Buffer; readonly digest: Buffer } | null;
   /** Null: not in device mode. */
@@ -44,6 +46,7 @@ export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
     webhookUrl,
     answerBy: body.answer_by ?? (webhookUrl === null ? 'team' : 'application'),
     metadata: body.metadata ?? {},
+    rerunOf: rerunOf(body),
   };
   const sealed = sealedStart(body);
   const key = body.idempotency_key ?? (sealed && `content ${sealed.contentId}`);
@@ -61,8 +64,16 @@ function digestOf(asked: Omit<AskedStart, 'key' | 'device'>, sealed: SealedStart
     webhook_url: asked.webhookUrl,
     answer_by: asked.answerBy,
     metadata: asked.metadata,
+    ...(asked.rerunOf !== '' && { rerun_of: asked.rerunOf }),
   });
 }
+
+function rerunOf({ rerun_of: runId }: Static<typeof StartRunBody>): RunId | '' {
+  if (runId !== undefined && !isId('run', runId)) throw refused('rerun_of', UNKNOWN_RUN);
+  return runId ?? '';
+}
+
+export const UNKNOWN_RUN = 'rerun_of names no run of the organization.';
 
 interface SealedStart extends DeviceStart {
   /** Of the plain inputs, keyed by the client. */
@@ -88,7 +99,7 @@ function sealedStart(body: Static<typeof StartRunBody>): SealedStart | null {
 
 const DEVICE_FIELDS = ['content_id', 'files', 'files_of'] as const;
 
-function refused(field: string, message: string): ServiceError {
+export function refused(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
 }
 

@@ -109,7 +109,14 @@ export class SealedStarts {
   async again(runId: string): Promise<JsonObject> {
     const start = await this.api.get<KeptStart>(`${runPath(runId)}/start`);
     const { method, version_id: version, answer_by, metadata, webhook_url } = start;
-    const kept = { method, version, answer_by, metadata, ...(webhook_url === undefined ? {} : { webhook_url }) };
+    const kept = {
+      method,
+      version,
+      answer_by,
+      metadata,
+      rerun_of: runId,
+      ...(webhook_url === undefined ? {} : { webhook_url }),
+    };
     const { files, ...body } = this.sealed({
       ...kept,
       inputs: asRefusal(() => this.content.openInputs(start)) as JsonValue,

@@ -56,6 +56,7 @@ class Run:
     """A run as it was when it was read. ``result`` is None unless it succeeded.
 
     In device mode it has a ``content_id``, and its result stays on its worker: ``result_at`` is ``worker``.
+    ``rerun_of``: the run that it repeats.
     """
 
     run_id: str
@@ -71,6 +72,7 @@ class Run:
     result_at: Optional[str]
     error: Optional[RunFailure]
     content_id: Optional[str]
+    rerun_of: Optional[str]
     raw: Json = field(repr=False)
 
     @property
@@ -178,6 +180,7 @@ def run_of(body: Mapping[str, Any]) -> Run:
         if error
         else None,
         content_id=body.get("content_id"),
+        rerun_of=body.get("rerun_of"),
         raw=dict(body),
     )
 

@@ -30,6 +30,7 @@ export async function listRuns(lists: Pick<RunLists, 'page'>, request: ListRuns)
     ...filterOf(request),
     createdAfterMs: request.createdAfterMs > 0 ? Math.floor(request.createdAfterMs) : null,
     createdBeforeMs: request.createdBeforeMs > 0 ? Math.ceil(request.createdBeforeMs) : null,
+    rerunOf: request.rerunOf,
   };
   try {
     const { runs, next, searchedToMs } = await lists.page(selection);

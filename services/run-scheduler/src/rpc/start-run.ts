@@ -122,6 +122,7 @@ export class StartRuns {
       cleansUp: request.cleansUp,
       contentId: request.contentId === '' ? null : request.contentId,
       sealedBy: request.contentId === '' ? null : sealedBy(request),
+      rerunOf: request.rerunOf,
     };
   }
 }

@@ -28,6 +28,7 @@ export const facts: RunFacts = {
   needs: '',
   cleansUp: false,
   contentId: null,
+  rerunOf: '',
   sealedBy: null,
 };
 

@@ -36,6 +36,8 @@ export interface RunFacts {
   readonly contentId: string | null;
   /** The fingerprint of the content key that sealed its inputs, in hex; null with `contentId`. */
   readonly sealedBy: string | null;
+  /** The run that this one repeats; empty: none. */
+  readonly rerunOf: RunId | '';
 }
 
 interface RunBase {

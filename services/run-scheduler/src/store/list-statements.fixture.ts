@@ -39,6 +39,8 @@ async function lists(reader: OrganizationReader, orgId: OrgId, method: Productio
     { metadata: { n: 'none' }, after: first.next },
     { versionId: 'ver_a' as const, startedBy: 'key_a' },
     { startedBy: 'usr_a', text: 'no one' },
+    { rerunOf: newRunId(0) },
+    { rerunOf: newRunId(0), statuses: ['failed'] as const, after: first.next },
   ]) {
     await all.page({ ...selection, ...more });
   }

@@ -94,6 +94,7 @@ export const runColumns = {
   cleans_up: fact('cleansUp', 'boolean', UNLISTED),
   content_id: fact('contentId', 'text', LISTED),
   sealed_by: fact('sealedBy', 'text', UNLISTED),
+  rerun_of: fact('rerunOf', 'text', LISTED),
   status: state<Run['status']>()('text', LISTED, (run) => run.status),
   state_since_ms: state<number>()('bigint', LISTED, (run) => ms(run.stateSinceMs)),
   started_at_ms: state<number | null>()('bigint', LISTED, ({ startedAtMs }) => startedAtMs && ms(startedAtMs)),

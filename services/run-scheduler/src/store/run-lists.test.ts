@@ -194,18 +194,34 @@ describe('lists of runs', () => {
     assert.ok(!plan.includes('Sort'));
   });
 
+  async function reads(selection: Partial<RunSelection>): Promise<RowCounts[]> {
+    const counts: RowCounts[] = [];
+    const explained = {
+      read: (orgId, work) => reader.read(orgId, (sql) => work(explaining(sql, counts))),
+    } as OrganizationReader;
+    await page(
+      { createdBeforeMs: FIRST_MS + 4_000, ...selection },
+      new RunLists({ reader: explained, deadlineMs: 60_000, lookedAtMax: 1_000 }),
+    );
+    return counts;
+  }
+
+  test('the runs that repeat one are found by an index, also with a filter', async () => {
+    const rerunOf = newRunId(0, FIRST_MS);
+    await db.sql`update scheduler.runs set rerun_of = ${rerunOf} where metadata_json like '%"n": "10_"%'`;
+    await db.sql`analyze scheduler.runs`;
+    const { runs } = await page({ rerunOf });
+    assert.equal(runs.length, 10);
+    assert.ok(runs.every(({ facts }) => facts.rerunOf === rerunOf));
+    assert.deepEqual((await page({ rerunOf, statuses: ['failed'] })).runs.length, 1);
+    assert.deepEqual((await page({ rerunOf: newRunId(0) })).runs, []);
+    for (const selection of [{ rerunOf }, { rerunOf, statuses: ['waiting'] as const }]) {
+      for (const { read, blocks } of await reads(selection))
+        assert.ok(read <= 10 && blocks < 100, `${read}, ${blocks}`);
+    }
+  });
+
   test('a page of ten thousand runs reads only what it shows or, with a filter, a bounded number', async () => {
-    const reads = async (selection: Partial<RunSelection>) => {
-      const counts: RowCounts[] = [];
-      const explained = {
-        read: (orgId, work) => reader.read(orgId, (sql) => work(explaining(sql, counts))),
-      } as OrganizationReader;
-      await page(
-        { createdBeforeMs: FIRST_MS + 4_000, ...selection },
-        new RunLists({ reader: explained, deadlineMs: 60_000, lookedAtMax: 1_000 }),
-      );
-      return counts;
-    };
     for (const { read, blocks } of await reads({}))
       assert.ok(read <= 201 && blocks < 600, `${read} rows, ${blocks} blocks`);
     for (const selection of [{ statuses: ['waiting'] as const }, { metadata: { customer: 'c3' } }]) {

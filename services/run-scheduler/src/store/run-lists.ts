@@ -23,6 +23,8 @@ export interface RunRange {
   /** Created after, or before, these times; null: any time. */
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
+  /** Only runs that repeat this one; absent or empty: all. An index serves it, also with a filter. */
+  readonly rerunOf?: RunId | '';
 }
 
 export interface RunSelection extends RunRange, RunFilter {
@@ -88,8 +90,12 @@ export function withinReach(sql: TransactionSql, reach: RunPlace | null) {
   return sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
 }
 
-export function createdRange(sql: TransactionSql, { orgId, after, createdAfterMs, createdBeforeMs }: RunRange) {
+export function createdRange(
+  sql: TransactionSql,
+  { orgId, after, createdAfterMs, createdBeforeMs, rerunOf }: RunRange,
+) {
   return sql`org_id = ${orgId}
+    ${rerunOf ? sql`and rerun_of = ${rerunOf} and rerun_of <> ''` : sql``}
     ${after === null ? sql`` : sql`and (runs.created_at_ms, run_id) < (${after.createdAtMs}::bigint, ${after.runId})`}
     ${createdAfterMs === null ? sql`` : sql`and runs.created_at_ms > ${createdAfterMs}::bigint`}
     ${createdBeforeMs === null ? sql`` : sql`and runs.created_at_ms < ${createdBeforeMs}::bigint`}`;

@@ -3254,6 +3254,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -3755,6 +3756,7 @@ export interface operations {
                 kind?: "production" | "local";
                 limit?: number;
                 method?: string;
+                rerun_of?: string;
                 started_by?: string;
                 status?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
                 text?: string;
@@ -3843,6 +3845,7 @@ export interface operations {
                             not_before?: string;
                             /** @enum {string} */
                             queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                            rerun_of?: string;
                             /** @enum {string} */
                             result_at?: "worker";
                             /** @enum {string} */
@@ -3919,6 +3922,7 @@ export interface operations {
                         [key: string]: string;
                     };
                     method: string;
+                    rerun_of?: string;
                     /** @enum {string} */
                     run_data?: "account" | "device";
                     version?: string;
@@ -4082,6 +4086,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -4310,6 +4315,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -4577,6 +4583,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -4843,6 +4850,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -5084,6 +5092,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -5312,6 +5321,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -5698,6 +5708,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -5926,6 +5937,7 @@ export interface operations {
                         };
                         /** @enum {string} */
                         queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                        rerun_of?: string;
                         result?: unknown;
                         /** @enum {string} */
                         result_at?: "worker";
@@ -6161,6 +6173,7 @@ export interface operations {
                             [key: string]: string;
                         };
                         method: string;
+                        rerun_of?: string;
                         /** @enum {string} */
                         run_data?: "account" | "device";
                         version?: string;
@@ -6351,6 +6364,7 @@ export interface operations {
                                 };
                                 /** @enum {string} */
                                 queued_reason?: "sleeping" | "feature_missing" | "key_missing" | "no_worker";
+                                rerun_of?: string;
                                 result?: unknown;
                                 /** @enum {string} */
                                 result_at?: "worker";

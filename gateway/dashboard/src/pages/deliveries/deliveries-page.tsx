@@ -20,6 +20,7 @@ import classes from './deliveries.module.css';
 import { DeliveryDetails } from './delivery-details.tsx';
 import { deliveryFilter, KINDS, STATUSES } from './delivery-filter.ts';
 import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryTarget } from './delivery-target.tsx';
 
 const PAGE = 100;
 /** The API takes this many ids in a call. */
@@ -54,7 +55,7 @@ export function DeliveriesPage() {
         id: 'to',
         header: 'To',
         width: 'minmax(160px, 2fr)',
-        cell: (each) => <HostileText text={each.url ?? ''} max={200} />,
+        cell: (each) => <DeliveryTarget delivery={each} />,
       },
       {
         id: 'reply',

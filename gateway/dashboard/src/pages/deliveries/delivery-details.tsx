@@ -11,6 +11,7 @@ import { Duration, Time } from '../../time/time.tsx';
 import classes from './deliveries.module.css';
 import { KINDS } from './delivery-filter.ts';
 import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryTarget } from './delivery-target.tsx';
 
 interface DeliveryDetailsProps {
   readonly id: string;
@@ -61,7 +62,7 @@ export function DeliveryDetails({ id, mayResend, onClose }: DeliveryDetailsProps
               </dd>
               <dt>{KINDS[found.kind]}</dt>
               <dd>
-                <HostileText text={found.url ?? '–'} />
+                <DeliveryTarget delivery={found} />
               </dd>
               <dt>Created</dt>
               <dd>

@@ -59,6 +59,7 @@ export function RerunDialog({ run, fromStep, onClose }: RerunDialogProps) {
         inputs: (inputs ?? parsed(inputsText ?? '{}')) as Record<string, never>,
         metadata: run.metadata,
         answer_by: run.answer_by,
+        rerun_of: run.run_id,
         idempotency_key: key,
       };
       const { run_id } = await got(api.POST('/api/runs', { body }));

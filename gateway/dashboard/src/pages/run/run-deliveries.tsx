@@ -4,9 +4,11 @@ import { got } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataTable } from '../../design/data-table.tsx';
 import { Empty } from '../../design/empty.tsx';
-import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Time } from '../../time/time.tsx';
+import { KINDS } from '../deliveries/delivery-filter.ts';
+import { DeliveryState } from '../deliveries/delivery-state.tsx';
+import { DeliveryTarget } from '../deliveries/delivery-target.tsx';
 import type { RunTabProps } from './run-page.tsx';
 
 const PAGE = 100;
@@ -36,22 +38,22 @@ export function RunDeliveries({ run }: RunTabProps) {
           rowId={({ id }) => id}
           rowLink={({ id }) => ({ to: '/deliveries', search: { run: run.run_id, delivery: id } })}
           columns={[
-            { id: 'status', header: 'Status', width: '120px', cell: ({ status }) => status },
+            { id: 'status', header: 'Status', width: '130px', cell: (each) => <DeliveryState delivery={each} /> },
             { id: 'event', header: 'Event', width: '160px', cell: ({ event }) => event },
-            { id: 'kind', header: 'By', width: '100px', cell: ({ kind }) => kind },
+            { id: 'kind', header: 'By', width: '100px', cell: ({ kind }) => KINDS[kind] },
             {
               id: 'to',
               header: 'To',
               width: 'minmax(160px, 1fr)',
-              cell: ({ url }) => <HostileText text={url ?? ''} max={200} />,
+              cell: (each) => <DeliveryTarget delivery={each} />,
             },
             { id: 'at', header: 'Created', width: '140px', cell: ({ created_at: at }) => <Time at={at} /> },
           ]}
-          phone={({ event, kind, status, created_at: at }) => ({
-            first: `${event} by ${kind}`,
+          phone={(each) => ({
+            first: `${each.event} by ${KINDS[each.kind]}`,
             second: (
               <>
-                {status} · <Time at={at} />
+                <DeliveryState delivery={each} /> · <Time at={each.created_at} />
               </>
             ),
           })}

@@ -9,6 +9,7 @@ import { PageLink } from '../../frame/page-link.tsx';
 import { partyName } from '../../question/questions.ts';
 import { Duration, Time } from '../../time/time.tsx';
 import { pendingWords } from './pending-words.ts';
+import { Reruns } from './reruns.tsx';
 import classes from './run.module.css';
 import type { RunTabProps } from './run-page.tsx';
 import type { WholeRun } from './run-reads.ts';
@@ -43,6 +44,7 @@ export function RunHead({ run }: RunTabProps) {
         </span>
       </p>
       <Chips metadata={run.metadata} />
+      <Reruns run={run} />
       <Fault run={run} />
       {run.pending !== undefined && <PendingNote run={run} pending={run.pending} />}
     </section>

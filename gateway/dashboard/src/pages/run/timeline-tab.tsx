@@ -8,6 +8,7 @@ import { StatusIcon } from '../../design/status-badge.tsx';
 import { useSearchState } from '../../frame/navigate.ts';
 import type { RunTabProps } from './run-page.tsx';
 import { type Step, useRounds, useSteps } from './run-reads.ts';
+import { RunResult } from './run-result.tsx';
 import { StepPane } from './step-pane.tsx';
 import { type StepRow, stepRows } from './step-tree.ts';
 import classes from './timeline.module.css';
@@ -44,8 +45,9 @@ export function TimelineTab({ run }: RunTabProps) {
   };
   const filters = (name === '' ? 0 : 1) + (status === '' ? 0 : 1);
   const isAlone = isPhone && selected !== null;
+  const hasResult = selected === null && run.status === 'succeeded';
   return (
-    <div className={classes.panes} data-with-step={selected !== null}>
+    <div className={classes.panes} data-with-step={selected !== null || hasResult}>
       {!isAlone && (
         <section className={classes.left} aria-label="Steps">
           <div className={classes.filters}>
@@ -98,6 +100,12 @@ export function TimelineTab({ run }: RunTabProps) {
               />
             )}
           </Panel>
+        </section>
+      )}
+      {hasResult && (
+        <section className={`${classes.right} ${classes.result}`} aria-label="Result">
+          <h2 className={classes.title}>Result</h2>
+          <RunResult run={run} />
         </section>
       )}
       {selected !== null && (

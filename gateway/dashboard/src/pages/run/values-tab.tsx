@@ -1,7 +1,7 @@
 // Inputs and result of a run.
 import classes from './run.module.css';
-import { isFinished } from './run-actions.tsx';
 import type { RunTabProps } from './run-page.tsx';
+import { RunResult } from './run-result.tsx';
 import { StoredValue } from './stored-value.tsx';
 
 export function ValuesTab({ run }: RunTabProps) {
@@ -13,15 +13,7 @@ export function ValuesTab({ run }: RunTabProps) {
       </section>
       <section>
         <h2>Result</h2>
-        {run.result_at === 'worker' ? (
-          <p className={classes.quiet}>
-            It stays on the machine of its worker: the content of this run is kept on devices.
-          </p>
-        ) : run.status === 'succeeded' ? (
-          <StoredValue run={run} of="result" />
-        ) : (
-          <p className={classes.quiet}>{isFinished(run) ? 'The run has none.' : 'The run is not over.'}</p>
-        )}
+        <RunResult run={run} />
       </section>
     </div>
   );

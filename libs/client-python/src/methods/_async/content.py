@@ -72,7 +72,7 @@ class AsyncContent:
         # The run keeps the files of the first one, which another key may have sent.
         if again.pop("files", None):
             again["files_of"] = run_id
-        return {**kept, "version": start["version_id"], "run_data": "device", **again}
+        return {**kept, "version": start["version_id"], "rerun_of": run_id, "run_data": "device", **again}
 
     async def of_file(self, idempotency_key: str) -> "Optional[FileContentKey]":
         """How the bytes of a file leave the process. None: as they are."""
