@@ -55,6 +55,7 @@ test('a start with other inputs names the run that it repeats; a repeat of it do
   }
   const refused = await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'other-0003', rerun_of: ofOther });
   assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_request']);
+  assert.deepEqual((await gateway.ask('GET', '/v1/runs?rerun_of=none')).body.items, []);
 });
 
 test('a rerun belongs to the key that requests it: the key of the first run may have been revoked', async () => {

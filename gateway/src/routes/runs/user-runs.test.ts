@@ -177,8 +177,7 @@ test('a list selects, pages and shows no content', async () => {
   const runId = await started();
   const query =
     `text=No%201&limit=7&status=waiting&method=${method.id}&metadata.customer=7&metadata.a.b=${encodeURIComponent('x y')}` +
-    '&created_after=2026-01-01T00:00:00Z&created_before=2026-01-01T02:00:00.500%2B01:00' +
-    `&rerun_of=${runId}`;
+    `&created_after=2026-01-01T00:00:00Z&created_before=2026-01-01T02:00:00.500%2B01:00&rerun_of=${runId}`;
   for (const [as, url] of [
     [viewer, '/api/runs'],
     [byKey, '/v1/runs'],
@@ -209,7 +208,6 @@ test('a list selects, pages and shows no content', async () => {
   assert.equal((await viewer('GET', '/api/runs?cursor=more')).body.next_cursor, null);
   assert.deepEqual((await stranger('GET', '/api/runs')).body, { items: [], next_cursor: 'more', searched_to: null });
   assert.deepEqual((await viewer('GET', '/api/runs?method=none')).body.items, []);
-  assert.deepEqual((await viewer('GET', '/api/runs?rerun_of=none')).body.items, []);
 });
 
 test('a list refuses invalid filters', async () => {
