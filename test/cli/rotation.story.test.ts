@@ -1,23 +1,17 @@
 // A key is rotated while runs in device mode wait: what it sealed is opened, answered and continued with the new key, and
 // with the key after that.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
-import { after, before, type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { after, before, test } from 'node:test';
 import type { CliEnd } from '@methods/cli/cli.fixture';
 import { Methods } from '@methods/client/index';
-import { buildBundle } from '@methods/worker/pack/build-bundle';
 import { NodeApp } from '../e2e/node-app.ts';
-import { pythonWith, SUITE } from '../e2e/python-environment.ts';
 import type { Stack } from '../e2e/stack.ts';
-import { tempFolder } from '../harness/temp-folder.ts';
 import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
 import { LossyServer } from './lossy-server.ts';
+import { pythonApp } from './python-app.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 import { StartedWorker } from './started-worker.ts';
 
@@ -79,34 +73,6 @@ async function rotated(of: NewKey, args: readonly string[], env: Readonly<Record
   const end = await desk.folder.methods(['keys', 'rotate', of.key.id, '--json', ...args], env);
   assert.ok(!end.stderr.includes(of.service_key));
   return documentOf<NewKey>(end);
-}
-
-/** A Python application with the code of the wheel; null: there is no Python here. */
-async function pythonApp(t: TestContext): Promise<((text: string, key: string) => Promise<string>) | null> {
-  const found = await pythonWith(SUITE);
-  if ('missing' in found) {
-    t.diagnostic(`without Python: ${found.missing}`);
-    return null;
-  }
-  const folder = tempFolder('python-app');
-  await mkdir(join(folder, 'lib'));
-  await cp(
-    fileURLToPath(new URL('../../libs/client-python/src/methods', import.meta.url)),
-    join(folder, 'lib/methods'),
-    { recursive: true },
-  );
-  await buildBundle(join(folder, 'lib/methods/_worker_code'));
-  return async (text, key) => {
-    await writeFile(join(folder, 'app.py'), text);
-    const env = {
-      PATH: process.env.PATH,
-      HOME: folder,
-      PYTHONPATH: join(folder, 'lib'),
-      METHODS_SERVER: stack.ready.base_url,
-    };
-    const options = { cwd: folder, env: { ...env, SERVICE_API_KEY: key } };
-    return (await promisify(execFile)(join(found.bin, 'python'), ['app.py'], options)).stdout.trim();
-  };
 }
 
 test('runs that wait are opened, answered and continued with the keys after theirs, in every program', async (t) => {
@@ -179,7 +145,7 @@ console.log(run.run_id, run.status, run.result.note);`,
   assert.equal(await program.ended, 0, program.errors());
   assert.deepEqual(program.lines, [PROMPT, `${byNode} succeeded node`]);
 
-  const python = await pythonApp(t);
+  const python = await pythonApp(t, stack);
   if (python !== null) {
     const said = await python(
       `from methods import Methods
@@ -240,7 +206,7 @@ test('a rerun after a rotation reads the files that the old key sealed, on its w
     assert.deepEqual(await buffer(await later.runs.files.download(id, path)), bytes);
   const [kept] = await later.runs.files.list(runId);
   assert.match(kept?.path ?? '', /^steps\/keep\/files\/w letter\.txt$/);
-  const python = await pythonApp(t);
+  const python = await pythonApp(t, stack);
   const said = await python?.(
     `from methods import Methods
 with Methods(device=True) as client:
@@ -289,6 +255,51 @@ test('a rotation that was interrupted continues with the same key, and makes not
     const gone = await rotate();
     assert.equal(gone.code, 1);
     assert.match(gone.stderr, /unreachable/);
+  } finally {
+    await server.stop().catch(() => {});
+    await there.folder.remove();
+  }
+});
+
+test('a rotation that is killed before or after any of its requests continues, and makes nothing twice', async () => {
+  const server = await LossyServer.start(stack.ready.base_url);
+  const there = await stackDesk(stack, server.url);
+  try {
+    const oldest = await created('killed');
+    const waiting = await client(oldest.service_key).start({ method, inputs: INPUTS });
+    const old = await rotated(oldest, [], keyed(oldest.service_key));
+    const env = { ...there.env, SERVICE_API_KEY: old.service_key };
+    const args = ['keys', 'rotate', old.key.id, '--json'];
+    // The key is made, then the grant of the old key and that of the oldest. A repeat asks for the key again, and for
+    // the grants that are missing.
+    for (const [fate, spared] of [
+      ['unheard', 0],
+      ['lost', 0],
+      ['unheard', 1],
+      ['lost', 1],
+      ['lost', 1],
+    ] as const) {
+      Object.assign(server, { fate, spared });
+      const before = server.unanswered;
+      const killed = there.folder.spawn(args, env);
+      await until(`${fate} after ${spared}: the request waits`, () => server.unanswered > before);
+      killed.kill('SIGKILL');
+      await once(killed, 'close');
+    }
+    server.fate = 'answered';
+    const made = documentOf<NewKey>(await there.folder.methods(args, env));
+    assert.deepEqual(made.content_granted, [old.key.id, oldest.key.id]);
+    const rows = await stack.sql`select action from registry.audit where target_id = ${made.key.id} order by 1`;
+    assert.deepEqual(
+      rows.map(({ action }) => action),
+      ['key.create', 'key.grant_content', 'key.grant_content'],
+    );
+    const [{ count } = { count: 0 }] = await stack.sql`
+      select count(*)::int as count from registry.service_keys where name = 'killed'`;
+    assert.equal(count, 3);
+    for (const { key } of [oldest, old]) assert.equal((await methods('', 'keys', 'revoke', key.id)).code, 0);
+    const again = await client(made.service_key).runs.rerun(waiting.run_id);
+    for (const id of [waiting.run_id, again.run_id]) await client(made.service_key).runs.cancel(id);
   } finally {
     await server.stop().catch(() => {});
     await there.folder.remove();

@@ -209,6 +209,18 @@ def test_messages_of_a_run_are_opened_where_they_belong() -> None:
     assert [(step.error or {})["message"] for step in opened.steps] == ["No money.", ""]
 
 
+def test_an_event_of_a_status_or_with_fields_of_a_later_version_is_opened_like_any_other() -> None:
+    from methods._sealed_content import SealedContent
+
+    key, content_id = ContentKey(PART, "org_1"), "c" * 32
+    sealed = key.of_run(content_id).seal_json("text", "", "later words")
+    data: Dict[str, Any] = {"run_id": "run_1", "status": "paused", "content_id": content_id, "later": [1]}
+    data["error"] = {"code": "paused", "message": "", "sealed": sealed}
+    content = SealedContent(PART, Whoami("org_1", "key_1", True, []))
+    opened = content.open_data(data)
+    assert (opened["status"], opened["later"], opened["error"]["message"]) == ("paused", [1], "later words")
+
+
 def test_a_form_finds_what_does_not_fit() -> None:
     form = {
         "type": "object",

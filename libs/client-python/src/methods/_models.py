@@ -159,11 +159,16 @@ def question_of(body: Mapping[str, Any]) -> Question:
 
 
 def run_of(body: Mapping[str, Any]) -> Run:
-    question, error = body.get("question"), body.get("error")
-    steps: List[Json] = body.get("steps") or []
-    # A status of a later version is an error: a call would wait for its end without knowing it.
+    """A reply. A status of a later version is an error: a call would wait for its end without knowing it."""
     if body["status"] not in STATUSES:
         raise ValueError("unknown status")
+    return run_in(body)
+
+
+def run_in(body: Mapping[str, Any]) -> Run:
+    """A run as an event or a webhook shows it, of any status."""
+    question, error = body.get("question"), body.get("error")
+    steps: List[Json] = body.get("steps") or []
     return Run(
         run_id=body["run_id"],
         version_id=body.get("version_id", ""),

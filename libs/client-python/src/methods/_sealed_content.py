@@ -15,7 +15,7 @@ from ._canonical import canonical
 from ._errors import InvalidRequest, MethodsError, SealedValueError
 from ._exchange import encoded
 from ._form import misfits
-from ._models import Json, Question, Run, Step, Whoami, question_of, run_of
+from ._models import Json, Question, Run, Step, Whoami, question_of, run_in
 from ._sealed import ContentKey, FileContentKey, envelope_of, unpadded
 from ._sealed_stream import StreamOpener
 
@@ -115,7 +115,7 @@ class SealedContent:
 
     def open_data(self, data: Json) -> Json:
         """The same of a run as the service sends it."""
-        run, opened = self.open_run(run_of(data)), dict(data)
+        run, opened = self.open_run(run_in(data)), dict(data)
         if run.question is not None:
             opened["question"] = run.question.raw
         if run.error is not None:
