@@ -1,8 +1,10 @@
 // An organization that keeps content on devices: the command line seals starts with the service key on this machine,
 // opens questions with it, and lets nothing leave in the plain.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
+import { LineKeys } from '@methods/cli/start/input-lines';
 import type { ApiClient } from '../e2e/api-client.ts';
 import { person } from '../e2e/people.ts';
 import type { Stack } from '../e2e/stack.ts';
@@ -118,5 +120,16 @@ describe('an organization that keeps content on devices', () => {
     assert.equal(byNew.stdout, byOld.stdout, byNew.stderr);
     const { run } = await stack.api.get(byOld.stdout.split('\n')[0] ?? '');
     assert.equal(run.run_data, 'device');
+
+    // Who guesses the inputs cannot check it with what the service has.
+    const guess = new LineKeys(key[1] ?? '', method, 'published').keyOf({ word: 'a' });
+    const hash = createHash('sha256').update(guess).digest();
+    assert.equal((await stack.sql`select 1 from scheduler.runs where idempotency_hash = ${hash}`).length, 0);
+
+    const large = JSON.stringify({ word: 'x'.repeat(300_000) });
+    await desk.folder.write('words.ndjson', ['{"word":"c"}', large, '{"word":"d"}', ''].join('\n'));
+    const mixed = await desk.folder.quick(many, now);
+    assert.deepEqual([mixed.code, mixed.stdout.trim().split('\n').length], [1, 2], mixed.stderr);
+    assert.match(mixed.stderr, /line 2: The inputs have 3\d{5} bytes of JSON/);
   });
 });

@@ -47,6 +47,11 @@ export class SealedContent {
     return sealedInputs(this.keys.granted[grant] ?? this.keys.own, inputs);
   }
 
+  /** Recognizes equal inputs, also after the key was rotated; without a key it says nothing of them. */
+  digestOfInputs(inputs: JsonValue): Buffer {
+    return this.keys.eldest.digestOfInputs(inputs);
+  }
+
   sealUpload(idempotencyKey: string): SealedUpload {
     return new SealedUpload(this.keys.own.ofFile(idempotencyKey));
   }

@@ -93,6 +93,11 @@ export class SealedStarts {
     return this.asBody(start, (inputs) => this.content.sealInputsAsGranted(inputs, grant));
   }
 
+  /** Recognizes equal inputs, also after the key was rotated, and says nothing of them to who has no key. */
+  digestOf(inputs: JsonObject): Buffer {
+    return this.content.digestOfInputs(inputs);
+  }
+
   /** What inputs name the file by. @throws CommandError */
   async sendFile(file: GivenFile): Promise<JsonObject> {
     const idempotencyKey = randomUUID();

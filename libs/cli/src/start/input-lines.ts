@@ -85,10 +85,12 @@ export class LineKeys {
     private readonly name: string,
     private readonly method: string,
     private readonly version: string,
+    /** A server is sent what is made of it. */
+    private readonly digestOf: (inputs: JsonObject) => Buffer = canonicalDigest,
   ) {}
 
   keyOf(inputs: JsonObject): string {
-    const digest = canonicalDigest(inputs).toString('base64url');
+    const digest = this.digestOf(inputs).toString('base64url');
     const before = this.seen.get(digest) ?? 0;
     this.seen.set(digest, before + 1);
     const text = JSON.stringify([this.name, this.method, this.version, digest, before]);

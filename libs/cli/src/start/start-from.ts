@@ -49,7 +49,8 @@ export interface AskedRuns {
 export async function startFrom(api: ServerApi, asked: AskedRuns, context: CommandContext): Promise<ExitCode> {
   const { method, version, key, file, sealing = null } = asked;
   const server = sealing?.api ?? api;
-  const keys = new LineKeys(key, method, version ?? 'published');
+  const digestOf = sealing === null ? undefined : (inputs: JsonObject) => sealing.digestOf(inputs);
+  const keys = new LineKeys(key, method, version ?? 'published', digestOf);
   const told = new ToldRuns(context);
   let starts: Start[] = [];
   let bytes = 0;
@@ -70,12 +71,27 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
     const { inputs } = line;
     const given = version === undefined ? {} : { version };
     const plain = { method, inputs, idempotency_key: keys.keyOf(inputs), ...given };
-    const body = sealing === null ? plain : sealing.sealed(plain);
+    const body = sealedLine(plain, sealing);
+    if (body instanceof ServerRefusal) {
+      await send();
+      told.refusal(line.line, body);
+      continue;
+    }
     starts.push({ line: line.line, body, earlier: (grant) => sealing?.earlier(plain, grant) ?? null });
     bytes += size;
   }
   await send();
   return told.end();
+}
+
+/** Inputs that cannot be sealed are refused as the server refuses others: the other lines are started. */
+function sealedLine(plain: JsonObject, sealing: SealedStarts | null): JsonObject | ServerRefusal {
+  try {
+    return sealing === null ? plain : sealing.sealed(plain);
+  } catch (error) {
+    if (error instanceof ServerRefusal) return error;
+    throw error;
+  }
 }
 
 function sizeOf(bytes: number, sealing: SealedStarts | null): number {
@@ -154,16 +170,17 @@ class ToldRuns {
 
   outcome(line: number, { status, run, error }: Outcome): void {
     const { output } = this.context;
-    if (run === undefined) {
-      const { code, message, details } = new ServerRefusal(status, error);
-      this.wrong(line, [message, ...details.map(detailText)].join('; '));
-      output.jsonLine({ line, status, error: error ?? { error: code, message } });
-      return;
-    }
+    if (run === undefined) return this.refusal(line, new ServerRefusal(status, error), error);
     if (status === 201) this.started++;
     else this.repeated++;
     output.result(run.run_id);
     output.jsonLine({ line, status, run });
+  }
+
+  refusal(line: number, { status, code, message, details }: ServerRefusal, error?: unknown): void {
+    this.wrong(line, [message, ...details.map(detailText)].join('; '));
+    const shown = { error: code, message, ...(details.length > 0 && { details }) };
+    this.context.output.jsonLine({ line, status: status || 400, error: error ?? shown });
   }
 
   unreadable({ line, message }: InputLine & { ok: false }): void {

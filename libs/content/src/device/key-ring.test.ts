@@ -24,6 +24,9 @@ test('opens what its own key and each granted one sealed, and nothing else', () 
   const keys = new KeyRing(PARTS.own, ORG, grants);
   for (const part of [PARTS.own, PARTS.old, PARTS.eldest]) assert.deepEqual(open(keys, part), { part });
   assert.throws(() => open(keys, PARTS.other), { code: 'content_key_missing' });
+  assert.deepEqual(keys.eldest.fingerprint, new ContentKey(PARTS.eldest, ORG).fingerprint);
+  const alone = new KeyRing(PARTS.own, ORG, []);
+  assert.equal(alone.eldest, alone.own);
 });
 
 test('a grant that was changed, moved, or wrapped elsewhere is named by an error, and all other runs open', () => {

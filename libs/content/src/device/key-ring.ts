@@ -13,21 +13,28 @@ export interface ShownGrant {
 export class KeyRing {
   readonly own: ContentKey;
   readonly granted: readonly ContentKey[];
+  /** The first key of a row of rotations: all holders of later ones have it. */
+  readonly eldest: ContentKey;
   /** The ids of keys whose grants do not open. They hinder no run but those of their keys. */
   readonly damaged: readonly string[];
 
   constructor(contentPart: string, orgId: string, grants: readonly ShownGrant[]) {
     this.own = new ContentKey(contentPart, orgId);
     const granted: ContentKey[] = [];
+    let eldest = { keyId: '', key: this.own };
     const damaged: string[] = [];
     for (const { from_key_id: keyId, wrapped } of grants) {
       try {
-        granted.push(new ContentKey(this.own.unwrap(keyId, Buffer.from(wrapped, 'base64url')), orgId));
+        const key = new ContentKey(this.own.unwrap(keyId, Buffer.from(wrapped, 'base64url')), orgId);
+        granted.push(key);
+        // The ids of newer keys are greater.
+        if (eldest.keyId === '' || keyId < eldest.keyId) eldest = { keyId, key };
       } catch {
         damaged.push(keyId);
       }
     }
     this.granted = granted;
+    this.eldest = eldest.key;
     this.damaged = damaged;
   }
 
