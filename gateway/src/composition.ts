@@ -27,6 +27,7 @@ import { followRegistryChanges } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
 import { TriedDeliveries } from './clients/tried-deliveries.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
+import { WorkerChanges } from './clients/worker-changes.ts';
 import type { Config } from './config.ts';
 import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
@@ -82,6 +83,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
     deliveries: bus && new TriedDeliveries(bus),
+    workers: bus && new WorkerChanges(bus),
   });
   const links = config.notifierAddress === null ? null : new LinkCalls(config.notifierAddress);
   const workers = new ConnectedWorkers(addresses);

@@ -2,7 +2,7 @@
 // after its last one, so that a reader that reconnects misses nothing.
 
 import type { Clock, Timer } from '@methods/base/clock';
-import type { MethodId, OrgId } from '@methods/base/ids';
+import type { OrgId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -10,7 +10,8 @@ import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FollowedOrganizations } from '../clients/followed-organizations.ts';
 import type { TriedDeliveries } from '../clients/tried-deliveries.ts';
-import { changeEvents, deliveryEvent, methodEvent, restEvent } from '../views/organization-events.ts';
+import type { WorkerChanges } from '../clients/worker-changes.ts';
+import { changeEvents, deliveryEvent, registryEvent, restEvent, workersEvent } from '../views/organization-events.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 import { type Audience, type EventsOf, type LogReader, OrganizationLog } from './organization-log.ts';
 
@@ -25,6 +26,8 @@ export interface OrganizationLogsOptions {
   ) => readonly DeclaredStep[] | Promise<readonly DeclaredStep[]>;
   /** Null: there is no bus. */
   readonly deliveries: Pick<TriedDeliveries, 'follow'> | null;
+  /** Null: there is no bus. */
+  readonly workers: Pick<WorkerChanges, 'follow'> | null;
   readonly limits?: Partial<LogLimits>;
 }
 
@@ -82,10 +85,10 @@ export class OrganizationLogs {
     return reader;
   }
 
-  /** A method was published, or its build has ended. */
+  /** A method was created or published, its build has ended, or a key was created or revoked. */
   onChanged({ kind, orgId, id }: RegistryChanged): void {
-    if (kind === 'method' || kind === 'build')
-      this.held.get(`people ${orgId}`)?.log.add([methodEvent(kind, id as MethodId)]);
+    const event = registryEvent(kind, id);
+    if (event !== null) this.held.get(`people ${orgId}`)?.log.add([event]);
   }
 
   /** Changes of the registry may have been missed. */
@@ -112,6 +115,9 @@ export class OrganizationLogs {
     const stops = [organizations.follow(orgId, detail, log)];
     if (audience === 'people' && this.options.deliveries !== null) {
       stops.push(this.options.deliveries.follow(orgId, (tried) => log.add(tried.map(deliveryEvent))));
+    }
+    if (audience === 'people' && this.options.workers !== null) {
+      stops.push(this.options.workers.follow(orgId, () => log.add([workersEvent])));
     }
     const stop = () => {
       for (const end of stops) end();

@@ -133,6 +133,7 @@ export async function gatewayFixture({
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry: registryClient }, orgId, run),
     deliveries: null,
+    workers: null,
     limits: logLimits,
   });
   const offeredMethods = new OfferedMethods(registryCalls, systemClock);

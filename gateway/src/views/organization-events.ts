@@ -1,6 +1,5 @@
 // The events of an organization as server-sent events: runs as programs get them, whole, and as people see them in
 // lists, without content.
-import type { MethodId } from '@methods/base/ids';
 import type { TriedDelivery } from '@methods/proto/event/v1/event_pb';
 import { type Question, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { QuestionChange, type QuestionNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -63,10 +62,16 @@ export function questionEvents(changes: readonly QuestionNews[]): EventText[] {
   });
 }
 
-/** A method was published, or the build of its recording has ended. */
-export function methodEvent(name: 'method' | 'build', methodId: MethodId): EventText {
-  return (id) => event(name, id, JSON.stringify({ method_id: methodId }));
+/** A change of the registry that pages show; null: another one. */
+export function registryEvent(kind: string, changed: string): EventText | null {
+  if (kind === 'key') return (id) => event('key', id, JSON.stringify({ key_id: changed }));
+  if (kind !== 'method' && kind !== 'created' && kind !== 'build') return null;
+  const name = kind === 'build' ? 'build' : 'method';
+  return (id) => event(name, id, JSON.stringify({ method_id: changed }));
 }
+
+/** Workers have connected or left. */
+export const workersEvent: EventText = (id) => event('workers', id, '{}');
 
 /** A delivery was tried. */
 export function deliveryEvent(tried: TriedDelivery): EventText {

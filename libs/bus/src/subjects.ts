@@ -27,6 +27,8 @@ export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
 export const registryChanges = 'registry.changed.*';
 /** Tries of an organization's deliveries, for the gateways that follow it; never stored. */
 export const deliveryTried = (org: string) => `delivery.tried.${part(org)}`;
+/** Workers of an organization have connected or left, for the gateways that follow it; never stored. */
+export const workersChanged = (org: string) => `worker.changed.${part(org)}`;
 /** Replies to commands that `node` sent. */
 export const inbox = (node: string) => `node.inbox.${part(node)}`;
 /** Where the commands of the shards of `node` are delivered. */

@@ -26,6 +26,7 @@ import { LiveChanges } from './bus/live-changes.ts';
 import { NodeBus } from './bus/node-bus.ts';
 import { runEvent } from './bus/run-event.ts';
 import { RunOwners } from './bus/run-owners.ts';
+import { WorkerNews } from './bus/worker-news.ts';
 import { ClaimRuns } from './claim/claim-runs.ts';
 import { ClaimsAtOnce } from './claim/claims-at-once.ts';
 import type { Config } from './config.ts';
@@ -210,7 +211,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const helloPace = new HelloPace(clock);
   const admission = new WorkerAdmission({ pace: helloPace, methods: registry.methods, waiters });
   const beats = { heartbeatMs: config.heartbeatMs, leaseMs };
-  const places = { waiters, admission, held, owners: ownerLink };
+  const workerNews = new WorkerNews(clock, (orgId) => nodeBus.publishWorkersChanged(orgId));
+  const places = { waiters, admission, held, owners: ownerLink, news: workerNews };
   const sessions: WorkerSessions = new WorkerSessions({ ...node, ...beats, ...places, logger: log('workers') });
   const members = () => membership.members().map((member) => member.nodeId);
   const send = routes.heartbeats.bind(routes);

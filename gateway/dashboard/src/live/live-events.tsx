@@ -10,7 +10,7 @@ import { Refresher } from './refresher.ts';
 import { isNewerRelease } from './release.ts';
 import { SharedStream } from './shared-stream.ts';
 
-export type EventName = 'run' | 'question' | 'method' | 'build' | 'delivery' | 'bulk';
+export type EventName = 'run' | 'question' | 'method' | 'build' | 'delivery' | 'bulk' | 'key' | 'workers';
 
 export interface LiveEvent {
   /** `question` also for what happens to one. */

@@ -193,6 +193,28 @@ test('after NATS was lost people ask again, who may have missed changes of metho
   );
 });
 
+test('people get new and changed methods, builds and keys, and nothing else of the registry', async () => {
+  await using gateway = await gatewayFixture();
+  const { organizationLogs, orgId } = gateway;
+  const entered: OrganizationLog[] = [];
+  organizationLogs.enter(orgId, 'people', (log) => {
+    entered.push(log);
+    return { flush: () => {}, end: () => {} };
+  });
+  await until(() => entered[0]?.isOpen === true);
+  const next = entered[0]?.ring.next ?? 0;
+  const changed = { $typeName: 'methods.event.v1.RegistryChanged', orgId, id: 'x', authSha256: '' } as const;
+  for (const kind of ['created', 'method', 'build', 'key', 'session', 'member', 'settings', 'later']) {
+    organizationLogs.onChanged({ ...changed, kind });
+  }
+  organizationLogs.onChanged({ ...changed, orgId: newId('org'), kind: 'key' });
+  const text = entered[0]?.read(next, 10_000)?.bytes.toString() ?? '';
+  assert.deepEqual(
+    [...text.matchAll(/^event: (\w+)\n.*\ndata: (.*)$/gm)].map(([, name, data]) => `${name} ${data}`),
+    ['method {"method_id":"x"}', 'method {"method_id":"x"}', 'build {"method_id":"x"}', 'key {"key_id":"x"}'],
+  );
+});
+
 test('an organization is followed for a while after its last reader, and then no more', async () => {
   await using gateway = await gatewayFixture({ logLimits: { keptMs: 100 } });
   const node = nodeOf(gateway);

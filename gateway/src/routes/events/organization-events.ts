@@ -19,7 +19,7 @@ const QUESTIONS = `\`question\` comes when a run asks, \`question.changed\` when
 
 const PROGRAMS = `\`run\` comes whenever a run of the organization begins to wait or finishes: the run as GET gives it; one with more than 500 steps comes without \`steps\`. ${QUESTIONS} A person's sign-in gets the events of /api/events instead. ${STREAM}`;
 
-const PEOPLE = `\`run\` comes whenever a run of the organization changes: the run as lists give it, with \`changed_steps\` and, while it waits, \`question\` (its id, step and times; read the run for the rest). Changes of a run within a tenth of a second come together. \`method\` comes when a version was published, \`build\` when the build of a recording has ended, \`delivery\` when a delivery was tried. ${QUESTIONS} ${STREAM}`;
+const PEOPLE = `\`run\` comes whenever a run of the organization changes: the run as lists give it, with \`changed_steps\` and, while it waits, \`question\` (its id, step and times; read the run for the rest). Changes of a run within a tenth of a second come together. \`method\` comes when a method was made or a version was published, \`build\` when the build of a recording has ended, \`delivery\` when a delivery was tried, \`key\` when a key was made or revoked, \`workers\` when workers have connected or left. ${QUESTIONS} ${STREAM}`;
 
 const EventText = {
   description:

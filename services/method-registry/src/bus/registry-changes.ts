@@ -10,9 +10,11 @@ import { encoder } from '@methods/rpc/message-codec';
 import type { InjectionToken } from 'tsyringe';
 
 export interface RegistryChanges {
-  /** Revoked, or granted the content part of another key. */
+  /** Created, revoked, or granted the content part of another key. */
   keyChanged(key: { readonly orgId: OrgId; readonly keyId: KeyId; readonly authSha256: Buffer }): void;
   methodPublished(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
+  /** For pages only: no cache has it yet. */
+  methodCreated(method: { readonly orgId: OrgId; readonly methodId: MethodId }): void;
   sessionEnded(session: { readonly orgId: OrgId; readonly userId: UserId; readonly sessionSha256: Uint8Array }): void;
   /** The role changed: cached tokens and sessions of the member are out of date. */
   memberChanged(member: { readonly orgId: OrgId; readonly userId: UserId }): void;
@@ -29,7 +31,7 @@ export const RegistryChanges: InjectionToken<RegistryChanges> = Symbol('Registry
 
 const encode = encoder(RegistryChangedSchema);
 
-type Kind = 'key' | 'method' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer' | 'build';
+type Kind = 'key' | 'method' | 'created' | 'session' | 'member' | 'settings' | 'endpoint' | 'offer' | 'build';
 
 /** A change that could not be sent is only logged. */
 export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
@@ -41,6 +43,7 @@ export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): R
   return {
     keyChanged: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),
     methodPublished: ({ orgId, methodId }) => emit(orgId, 'method', methodId),
+    methodCreated: ({ orgId, methodId }) => emit(orgId, 'created', methodId),
     sessionEnded: ({ orgId, userId, sessionSha256 }) => emit(orgId, 'session', userId, sessionSha256),
     memberChanged: ({ orgId, userId }) => emit(orgId, 'member', userId),
     offerChanged: ({ orgId, methodId }) => emit(orgId, 'offer', methodId),

@@ -110,6 +110,7 @@ export class CreateMethod {
     @inject(CreationStore) private readonly creations: CreationStore,
     @inject(UploadStore) private readonly uploads: UploadStore,
     @inject(CalledMethods) private readonly called: CalledMethods,
+    @inject(RegistryChanges) private readonly changes: RegistryChanges,
   ) {}
 
   /** A known key returns the method it created, even with other fields: they may have been lost or changed since. */
@@ -130,6 +131,7 @@ export class CreateMethod {
         : await this.called.judged(request.source, null, { orgId, signal });
     const displayName = givenName ?? source?.displayName ?? displayNameFrom({ name: '' });
     const made = await this.creations.create({ orgId, idempotencyHash, displayName, source, agentPrompt, doer });
+    if (made.created) this.changes.methodCreated(made.method);
     return reply(made, made.created ? (source?.warnings ?? []) : []);
   }
 

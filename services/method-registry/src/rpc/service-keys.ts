@@ -50,6 +50,7 @@ export class ServiceKeys {
     const { sealed } = this.secrets.create(orgId, keyId);
     const made = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed, doer });
     const webhookSecret = this.secrets.open(orgId, made.key.keyId, made.sealedWebhookSecret);
+    if (made.created) this.changes.keyChanged({ orgId, keyId: made.key.keyId, authSha256: Buffer.from(authSha256) });
     return { key: serviceKeyMessage(made.key), webhookSecret, created: made.created };
   }
 

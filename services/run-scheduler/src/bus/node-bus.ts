@@ -16,6 +16,7 @@ import { liveRunIds, watchedRunIds, watchedRuns } from './live-changes.ts';
 
 const heartbeatsOf = decoder(HeldHeartbeatsSchema);
 const changeOf = decoder(RegistryChangedSchema);
+const NOTHING = new Uint8Array(0);
 
 export interface NodeBusHandlers {
   command(body: Uint8Array, ack: () => void): void;
@@ -120,6 +121,10 @@ export class NodeBus implements Stoppable {
     const middle = replies.length >> 1;
     this.publishReplies(subject, replies.slice(0, middle));
     this.publishReplies(subject, replies.slice(middle));
+  }
+
+  publishWorkersChanged(orgId: OrgId): void {
+    this.bus.publish(subjects.workersChanged(orgId), NOTHING);
   }
 
   publishLive(shard: number, body: Uint8Array): void {

@@ -33,6 +33,7 @@ describe('workers with content keys', () => {
       admission: new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters }),
       held: new HeldGrants(clock),
       owners: { workerSeen: () => {}, report: () => {} } as unknown as OwnerLink,
+      news: { changed: () => {} },
       logger: silentLogger,
     });
   });

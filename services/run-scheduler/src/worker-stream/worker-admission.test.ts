@@ -44,6 +44,7 @@ describe('connecting workers', () => {
       admission: new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters }),
       held: new HeldGrants(clock),
       owners: { workerSeen: () => {} } as unknown as OwnerLink,
+      news: { changed: () => {} },
       logger: silentLogger,
     });
   });

@@ -56,6 +56,7 @@ describe('workers of a node', () => {
       admission: { admit: () => () => {} },
       held,
       owners: owners as OwnerLink,
+      news: { changed: () => {} },
       logger: silentLogger,
     });
   });

@@ -4,6 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
+import type { WorkerNews } from '../bus/worker-news.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { isOfDeviceKey } from './device-mode.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
@@ -44,6 +45,7 @@ export class WorkerSessions implements WorkerSessionHost {
       readonly admission: Pick<WorkerAdmission, 'admit'>;
       readonly held: HeldGrants;
       readonly owners: OwnerLink;
+      readonly news: Pick<WorkerNews, 'changed'>;
       readonly logger: Logger;
     },
   ) {}
@@ -77,6 +79,7 @@ export class WorkerSessions implements WorkerSessionHost {
     session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
     this.options.owners.workerSeen({ session: session.id, orgId: session.orgId, held: hello.held });
     this.options.waiters.register(session.id, session.queues, protocolFeatures(hello.features));
+    this.options.news.changed(orgId);
     this.options.logger.info({ worker: session.id, org: session.orgId, slots: hello.slots }, 'worker connected');
   }
 
@@ -86,6 +89,7 @@ export class WorkerSessions implements WorkerSessionHost {
     if (session.id === '' || this.sessions.get(session.id) !== session) return;
     this.sessions.delete(session.id);
     this.options.waiters.unregister(session.id);
+    this.options.news.changed(session.orgId);
     this.options.logger.info({ worker: session.id, org: session.orgId }, 'worker disconnected');
   }
 

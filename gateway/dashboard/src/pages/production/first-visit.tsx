@@ -9,17 +9,13 @@ import { PageLink } from '../../frame/page-link.tsx';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './first-visit.module.css';
 
-/** Keys and workers are no events: asked while the page is looked at, and only until all is done. */
-const LOOK_MS = 3_000;
-
 export function FirstVisit() {
   const { org, api } = useApi();
   const isAdmin = useMay('admin');
   const steps = useQuery({
     queryKey: [org, 'first-steps'],
     queryFn: ({ signal }) => got(api.GET('/api/first-steps', { signal })),
-    refetchInterval: ({ state }) => (state.data?.run_finished ? false : LOOK_MS),
-    meta: { staleOn: ['run', 'method'] },
+    meta: { staleOn: ['run', 'method', 'build', 'key', 'workers'] },
   });
   const server = useQuery({ queryKey: ['server'], queryFn: () => got(apiOf(null).GET('/.well-known/methods')) });
   const url = server.data?.base_url ?? window.location.origin;

@@ -31,6 +31,7 @@ export function KeyList() {
       got(api.GET('/api/keys', { params: { query: { limit: 200, ...(pageParam && { cursor: pageParam }) } }, signal })),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
+    meta: { staleOn: ['key'] },
   });
   const refresh = () => client.invalidateQueries({ queryKey });
   const revoke = async (id: string) => {

@@ -18,7 +18,7 @@ import { Time } from '../../time/time.tsx';
 import { Slots } from './slots.tsx';
 import classes from './workers.module.css';
 
-/** No event says that a worker has connected or left. */
+/** No event says when a worker was heard. */
 const ASKED_EVERY_MS = 90_000;
 const NAMES_SHOWN = 2;
 
@@ -31,7 +31,7 @@ export function WorkersPage() {
     queryFn: ({ signal }) => got(api.GET('/api/workers', { signal })),
     refetchInterval: ASKED_EVERY_MS,
     staleTime: 0,
-    meta: { staleOn: ['run'], everyMs: 5_000 },
+    meta: { staleOn: ['run', 'workers'], everyMs: 2_000 },
   });
   const columns = useMemo<Column<ConnectedWorker>[]>(
     () => [

@@ -617,14 +617,14 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   orgId: OrgId;
 
   /**
-   * key, method, session, member, settings, endpoint, offer or build.
+   * key, method, created, session, member, settings, endpoint, offer or build.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Id of the key, the method, the session's user, the member, the endpoint, the method that is or was offered to
+   * Id of the key, the method that was published or created, the session's user, the member, the endpoint, the method that is or was offered to
    * agents, or the method whose build ended; the organization's id for settings.
    *
    * @generated from field: string id = 3;
