@@ -26,7 +26,6 @@ import { LiveChanges } from './bus/live-changes.ts';
 import { NodeBus } from './bus/node-bus.ts';
 import { runEvent } from './bus/run-event.ts';
 import { RunOwners } from './bus/run-owners.ts';
-import { WorkerNews } from './bus/worker-news.ts';
 import { ClaimRuns } from './claim/claim-runs.ts';
 import { ClaimsAtOnce } from './claim/claims-at-once.ts';
 import type { Config } from './config.ts';
@@ -86,6 +85,7 @@ import { LeaseRecovery } from './worker-stream/lease-recovery.ts';
 import { OwnerLink } from './worker-stream/owner-link.ts';
 import { QuestionForms } from './worker-stream/question-forms.ts';
 import { WorkerAdmission } from './worker-stream/worker-admission.ts';
+import { WorkerNews } from './worker-stream/worker-news.ts';
 import { WorkerReports } from './worker-stream/worker-reports.ts';
 import { newNodeId, WorkerSessions } from './worker-stream/worker-sessions.ts';
 

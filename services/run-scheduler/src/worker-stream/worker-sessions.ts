@@ -4,7 +4,6 @@ import type { Clock } from '@methods/base/clock';
 import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
-import type { WorkerNews } from '../bus/worker-news.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { isOfDeviceKey } from './device-mode.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
@@ -13,6 +12,7 @@ import type { OwnerLink } from './owner-link.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
 import { describeWorker, NODE_FEATURES, protocolFeatures, type WorkerDescription } from './worker-description.ts';
 import { type KeyOwner, keyed } from './worker-keys.ts';
+import type { WorkerNews } from './worker-news.ts';
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
