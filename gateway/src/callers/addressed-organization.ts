@@ -15,7 +15,7 @@ export function pathInOrganization({ url = '' }: IncomingMessage): string {
 }
 
 /** Null: the request names none. */
-function addressedOrganization({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): OrgId | null {
+export function addressedOrganization({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): OrgId | null {
   return (ADDRESSED.exec(originalUrl ?? '')?.[1] as OrgId | undefined) ?? null;
 }
 

@@ -10,9 +10,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
 import type { VerifiedToken } from './access-tokens.ts';
-import { inAddressedOrganization } from './addressed-organization.ts';
+import { addressedOrganization, inAddressedOrganization } from './addressed-organization.ts';
+import { browserSessions, hasOwnOrigin, shownTokens } from './browser-sessions.ts';
 import { CallerRefused } from './caller-refused.ts';
-import { hasOwnOrigin, sessionToken } from './people.ts';
 import { countedAddress, type GuardedSurface } from './surface.ts';
 
 /**
@@ -94,10 +94,11 @@ function tokenCaller(sources: CallerSources, from: Origin, token: string, surfac
 }
 
 function sessionCaller({ accounts, publicUrl }: CallerSources, request: FastifyRequest): Soon<Caller> {
-  const token = sessionToken(request);
-  if (token === null) throw new CallerRefused('no_credential');
-  return then(accounts.sessionMember(opaqueTokenSha256(token)), (member) => {
-    if (member === null) throw new CallerRefused('unknown_session');
+  if (shownTokens(request).length === 0) throw new CallerRefused('no_credential');
+  return then(browserSessions(accounts, request), ([latest, ...others]) => {
+    if (latest === undefined) throw new CallerRefused('unknown_session');
+    const orgId = addressedOrganization(request);
+    const { member } = [latest, ...others].find((each) => each.member.orgId === orgId) ?? latest;
     // The browser sends the cookie for every page; only our pages may make changes with it.
     if (isUnsafe(request.method) && !hasOwnOrigin(request, publicUrl)) {
       throw new CallerRefused('foreign_origin', 'A change with the cookie has to come from a page of this server.');

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { pathInOrganization } from '../callers/addressed-organization.ts';
 import { callerFinder } from '../callers/find-caller.ts';
 import { type People, peopleOf } from '../callers/people.ts';
 import { MethodRegistry } from '../clients/method-registry.ts';
@@ -63,7 +64,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   const ajv = {
     customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true },
   } as const;
-  const app = Fastify({ exposeHeadRoutes: false, ajv });
+  const app = Fastify({ exposeHeadRoutes: false, ajv, rewriteUrl: pathInOrganization });
   addCallerFields(app);
   addRouteTable(app);
   addErrorReply(app, logger);

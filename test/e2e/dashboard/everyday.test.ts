@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { person } from '../people.ts';
 import { commonStack } from '../two-gateways.ts';
-import { signedInVisitor, skip } from './visitor.ts';
+import { faults, signedInVisitor, skip } from './visitor.ts';
 
 const ADA = { email: 'ada@example.com', role: 'admin' } as const;
 const VIC = { email: 'vic.everyday@example.com', role: 'viewer' } as const;
@@ -35,6 +35,60 @@ test('a viewer is offered nothing that the server refuses', { skip }, async () =
     refused.map(({ status }) => status),
     [403, 403],
   );
+});
+
+test('a person of two organizations switches between them, and another tab stays where it is', { skip }, async () => {
+  const stack = await commonStack();
+  await stack.api.startSettled({ method: stack.method('greet'), inputs: { name: 'Ada' } });
+  await using browser = await signedInVisitor(stack, ADA);
+  const { page } = browser;
+  page.setDefaultTimeout(60_000);
+  const first = `${stack.ready.base_url}/o/${stack.ready.org_id}/`;
+  await page.goto(first);
+  const menu = page.getByRole('button', { name: /^Organization / });
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Sign in to another one' }).click();
+  await page.fill('#email', ADA.email);
+  await page.fill('#organization', 'Second');
+  await page.selectOption('#role', 'viewer');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Start a worker' }).waitFor();
+  const second = page.url();
+  assert.match(second, /\/o\/org_[0-9a-z]{26}\/$/);
+  assert.notEqual(second, first);
+
+  const tab = await browser.tab();
+  await tab.goto(first);
+  await tab.getByRole('grid', { name: 'Runs' }).waitFor();
+  await page.bringToFront();
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Local', exact: true }).click();
+  await page.waitForURL(first);
+  await page.getByRole('grid', { name: 'Runs' }).waitFor();
+  await menu.click();
+  const asked = browser.requested.length;
+  await page.getByRole('menuitem', { name: 'Second', exact: true }).click();
+  await page.waitForURL(second);
+  await page.getByRole('heading', { name: 'Start a worker' }).waitFor();
+  const calls = browser.requested.slice(asked).filter((url) => url.includes('/api/'));
+  assert.ok(calls.length > 0);
+  assert.deepEqual(
+    calls.filter((url) => !url.startsWith(second)),
+    [],
+  );
+  // The tab of the first one still shows it, and acts there.
+  await tab.bringToFront();
+  await tab.getByRole('link', { name: 'Workers' }).click();
+  await tab.waitForURL(`${first}workers`);
+  await tab.getByRole('grid', { name: 'Workers' }).waitFor();
+  assert.deepEqual(faults(browser), []);
+
+  // Signing out ends both.
+  await tab.getByRole('button', { name: /^Ada, / }).click();
+  await tab.getByRole('menuitem', { name: 'Sign out' }).click();
+  await tab.getByRole('heading', { name: 'Sign in to Methods' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: /Sign in to Methods|Your session has ended/ }).waitFor();
 });
 
 test('unknown paths of programs keep their own 404, and those of people say so in a heading', { skip }, async () => {

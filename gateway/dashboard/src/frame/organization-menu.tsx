@@ -29,7 +29,7 @@ export function OrganizationMenu({ isNarrow }: { readonly isNarrow: boolean }) {
           <Menu.Item
             key={id}
             component="a"
-            href={pathOf(id)}
+            href={`${pathOf(id)}/`}
             leftSection={id === organization.id ? <Icon name="check" /> : <span style={{ width: 16 }} />}
           >
             <bdi>{name}</bdi>

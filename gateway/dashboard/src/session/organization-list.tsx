@@ -14,7 +14,7 @@ export function OrganizationList() {
     <ul>
       {organizations.map(({ id, name }) => (
         <li key={id}>
-          <a href={pathOf(id)}>
+          <a href={`${pathOf(id)}/`}>
             <bdi>{name}</bdi>
           </a>
         </li>

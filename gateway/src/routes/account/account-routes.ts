@@ -1,9 +1,11 @@
 // The routes of an organization and its people.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { AuditEntry } from '@methods/proto/registry/v1/account_pb';
 import { canonicalHost } from '@methods/webhook-url/check-webhook-url';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { browserSessions } from '../../callers/browser-sessions.ts';
 import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
@@ -34,7 +36,8 @@ export function addAccountRoutes(scope: FastifyInstance, parts: AccountRoutePart
 }
 
 /** GET /api/whoami: returns the caller, so that a program can show the owner of its credential. */
-function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+function addWhoami(scope: FastifyInstance, parts: AccountRouteParts): void {
+  const { registryCalls } = parts;
   const schema = {
     ...described('whoami', 'Who asks'),
     querystring: NoQuery,
@@ -53,10 +56,29 @@ function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts)
         user: { id: userId, email: member.email, name: member.name },
         role,
         organization: { id: orgId, name: member.orgName },
-        organizations: [{ id: orgId, name: member.orgName }],
+        organizations: [
+          { id: orgId, name: member.orgName },
+          ...(credential === 'session' ? await otherOrganizations(parts, request, orgId) : []),
+        ],
         credential,
       });
     });
+}
+
+/** Those that the browser is signed in to besides this one, the latest sign-in first. */
+async function otherOrganizations(
+  { accounts, registryCalls }: AccountRouteParts,
+  request: FastifyRequest,
+  orgId: OrgId,
+) {
+  const sessions = await browserSessions(accounts, request);
+  const others = sessions.filter(({ member }) => member.orgId !== orgId);
+  return Promise.all(
+    others.map(async ({ member: { orgId: id, userId } }) => {
+      const { member } = await registryCalls.accounts.getMember({ orgId: id, userId });
+      return { id, name: member?.orgName ?? id };
+    }),
+  );
 }
 
 // GET and PATCH /api/settings: the organization's settings for its runs and webhooks.

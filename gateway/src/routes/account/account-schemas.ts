@@ -1,6 +1,7 @@
 // The schemas of the account routes and their shared parts: requests are checked against the schemas, and the API's
 // description is generated from them.
 import { Type } from 'typebox';
+import type { Accounts } from '../../clients/accounts.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { Party } from '../methods/method-schemas.ts';
@@ -86,7 +87,7 @@ export const Whoami = Type.Object(
     organization: Type.Object({ id: Type.String(), name: Type.String() }),
     organizations: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
       description:
-        'All organizations of the session, the latest sign-in first: each has its own address, /o/<id>/api/…. Of a token: the one it names.',
+        'The organization of the request, then the others that the browser is signed in to: each has its own address, /o/<id>/api/…. Of a token: the one it names.',
     }),
     credential: Type.Unsafe<string>({ type: 'string', enum: ['machine_token', 'mcp_token', 'session'] }),
   },
@@ -165,6 +166,7 @@ export const AuditLine = Type.Object({
 
 /** The parts that the routes of accounts share. */
 export interface AccountRouteParts {
+  readonly accounts: Pick<Accounts, 'sessionMember'>;
   readonly registryCalls: RegistryCalls;
   readonly settings: OrganizationSettings;
 }

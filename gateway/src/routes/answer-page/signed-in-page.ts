@@ -1,15 +1,14 @@
 // GET, HEAD and POST /questions/:id: the page of a question for a person who has signed in. Without a session it
 // redirects to the sign-in and back. A post must come from a page of this server.
 import { fastifyCookie } from '@fastify/cookie';
-import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId, type QuestionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { AnswerChannel } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { browserSessions, hasOwnOrigin, shownTokens } from '../../callers/browser-sessions.ts';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { hasOwnOrigin, sessionToken } from '../../callers/people.ts';
-import type { Accounts } from '../../clients/accounts.ts';
+import type { Accounts, Member } from '../../clients/accounts.ts';
 import type { OrganizationMembers } from '../../clients/organization-members.ts';
 import type { QuestionCalls } from '../../clients/question-calls.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
@@ -48,18 +47,23 @@ export async function addSignedInPage(app: FastifyInstance, parts: SignedInPageP
     addOrganizationTurns(scope, parts.turns);
     scope.addHook('onRequest', async (request, reply) => {
       const opened = await openSignedIn(parts, request, questionIdOf(request) as QuestionId);
-      holdBody(request, reply, { opened, secret: sessionToken(request) ?? '' }, parts.largeBodies);
+      holdBody(request, reply, { opened, secret: shownTokens(request).join(' ') }, parts.largeBodies);
     });
     addPageRoutes(scope, questionPath(':id'), parts);
   });
 }
 
-function addSession(scope: FastifyInstance, { accounts, publicUrl }: SignedInPageParts): void {
+function addSession(scope: FastifyInstance, parts: SignedInPageParts): void {
+  const { accounts, publicUrl } = parts;
   scope.addHook('onRequest', async (request, reply) => {
-    const token = sessionToken(request);
-    const member = token === null ? null : await accounts.sessionMember(opaqueTokenSha256(token));
+    const sessions = await browserSessions(accounts, request);
+    const member = await memberOf(
+      parts,
+      sessions.map((each) => each.member),
+      questionIdOf(request) as QuestionId,
+    );
     const isUnsafe = request.method === 'POST';
-    if (member === null) {
+    if (member === undefined) {
       if (isUnsafe) throw new CallerRefused('unknown_session');
       return reply.redirect(`/auth/login?return_to=${questionPath(questionIdOf(request))}`, 302);
     }
@@ -68,6 +72,26 @@ function addSession(scope: FastifyInstance, { accounts, publicUrl }: SignedInPag
     }
     request.caller = { kind: 'user', ...member, credential: 'session' };
   });
+}
+
+/** Of the organizations that the browser is signed in to, the one that has the question; undefined: of none. */
+async function memberOf(
+  { questions }: SignedInPageParts,
+  members: readonly Member[],
+  questionId: QuestionId,
+): Promise<Member | undefined> {
+  for (const member of members.slice(0, -1)) {
+    const { orgId } = member;
+    const isThere = await questions.get({ orgId, questionId }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ServiceError && error.code === 'not_found') return false;
+        throw error;
+      },
+    );
+    if (isThere) return member;
+  }
+  return members.at(-1);
 }
 
 function questionIdOf(request: FastifyRequest): string {

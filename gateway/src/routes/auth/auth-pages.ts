@@ -1,4 +1,5 @@
 // The replies of signing in and out: a small page for browsers, the usual JSON for all other clients.
+import type { Clock } from '@methods/base/clock';
 import { errorBody } from '@methods/errors/error-body';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -13,6 +14,7 @@ export interface SignInParts {
   readonly accounts: Accounts;
   readonly signIn: SignIn;
   readonly publicUrl: string;
+  readonly clock: Clock;
 }
 
 export function addAuthPages(scope: FastifyInstance): void {

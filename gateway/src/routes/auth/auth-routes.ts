@@ -6,10 +6,18 @@ import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import {
+  type BrowserSession,
+  browserSessions,
+  clearSessionCookie,
+  hasOwnOrigin,
+  SESSIONS_MAX,
+  setSessionCookie,
+  shownTokens,
+} from '../../callers/browser-sessions.ts';
 import { CallerRefused } from '../../callers/caller-refused.ts';
-import { clearSessionCookie, hasOwnOrigin, sessionToken, setSessionCookie } from '../../callers/people.ts';
 import type { SignIn } from '../../callers/sign-in.ts';
 import { clientAddress, countedAddress } from '../../callers/surface.ts';
 import type { Accounts } from '../../clients/accounts.ts';
@@ -25,6 +33,9 @@ export interface AuthParts {
   readonly rateLimitPerKey: number;
 }
 
+/** As long as a session: each ends on the server when its own time is over. */
+const COOKIE_MS = 7 * 86_400_000;
+
 // An address shared by many people may sign in 30 at once, then one every two seconds.
 const SIGN_INS = { perSecond: 0.5, burst: 30 };
 
@@ -34,7 +45,7 @@ export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Pro
     await scope.register(fastifyCookie);
     addAuthPages(scope);
     if (signIn === null || publicUrl === null) return addNoSignIn(scope);
-    const routes = { accounts, signIn, publicUrl };
+    const routes = { accounts, signIn, publicUrl, clock: parts.clock };
     // A person who signs in too often from an address must not prevent others there from signing out.
     addLogout(scope, routes);
     await scope.register(async (signIns) => {
@@ -65,9 +76,9 @@ function addNoSignIn(scope: FastifyInstance): void {
 
 /**
  * GET /auth/callback: the issuer sends the person back. A sign-in is taken once, and the id in the cookie is replaced,
- * so that the old one is useless.
+ * so that the old one is useless. The browser stays signed in to other organizations.
  */
-function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
+function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl, clock }: SignInParts): void {
   const schema = {
     operationId: 'signedIn',
     summary: 'The issuer sends people back here',
@@ -75,17 +86,22 @@ function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: Si
     response: authReplies({ 303: 'Signed in; redirects to the path of `return_to`.' }),
   };
   scope.get('/auth/callback', { schema }, async (request, reply) => {
-    const token = sessionToken(request);
-    const underWay = token === null ? null : await accounts.takeSignIn(opaqueTokenSha256(token));
+    const [token, ...others] = shownTokens(request);
+    const underWay = token === undefined ? null : await accounts.takeSignIn(opaqueTokenSha256(token));
     if (underWay === null) {
       throw new CallerRefused('sign_in_unknown', 'This sign-in has ended, or it was completed already.');
     }
-    clearSessionCookie(reply, publicUrl);
+    if (others.length === 0) clearSessionCookie(reply, publicUrl);
+    else setSessionCookie(reply, others, publicUrl, clock.wallMs() + COOKIE_MS);
     const member = await accounts.signedIn(await signIn.complete(queryOf(request.raw.url), underWay), request);
     const session = newOpaqueToken();
     const doer = { kind: 'user', id: member.userId, ip: clientAddress(request), requestId: request.id } as const;
     const expiresAtMs = await accounts.createSession(opaqueTokenSha256(session), member, doer);
-    setSessionCookie(reply, session, publicUrl, expiresAtMs);
+    const open = await browserSessions(accounts, request);
+    const kept = open.filter((each) => each.member.orgId !== member.orgId).slice(0, SESSIONS_MAX - 1);
+    setSessionCookie(reply, [session, ...kept.map((each) => each.token)], publicUrl, expiresAtMs);
+    // No one has their tokens any more.
+    for (const each of open) if (!kept.includes(each)) await endSession(accounts, each, request);
     request.caller = { kind: 'user', ...member, credential: 'session' };
     return reply.redirect(underWay.returnTo, 303);
   });
@@ -111,7 +127,7 @@ const LoginQuery = Type.Object(
 );
 
 /** GET /auth/login: sends the person to the issuer. The cookie names the sign-in in progress until they come back. */
-function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
+function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl, clock }: SignInParts): void {
   const schema = {
     operationId: 'signIn',
     summary: 'Sign in with a browser',
@@ -126,7 +142,11 @@ function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignI
     );
     const token = newOpaqueToken();
     const expiresAtMs = await accounts.beginSignIn(opaqueTokenSha256(token), underWay);
-    setSessionCookie(reply, token, publicUrl, expiresAtMs);
+    const sessions = await browserSessions(accounts, request);
+    const tokens = sessions.slice(0, SESSIONS_MAX).map((each) => each.token);
+    // An abandoned sign-in ends no session.
+    const untilMs = tokens.length === 0 ? expiresAtMs : clock.wallMs() + COOKIE_MS;
+    setSessionCookie(reply, [token, ...tokens], publicUrl, untilMs);
     return reply.redirect(url, 302);
   });
 }
@@ -140,7 +160,16 @@ function ownPath(path: string): string {
   });
 }
 
-/** POST /auth/logout: ends the session on the server, not only in this browser. */
+async function endSession(
+  accounts: Accounts,
+  { token, member }: BrowserSession,
+  request: FastifyRequest,
+): Promise<void> {
+  const doer = { kind: 'user', id: member.userId, ip: clientAddress(request), requestId: request.id } as const;
+  await accounts.endSession(opaqueTokenSha256(token), doer);
+}
+
+/** POST /auth/logout: ends all sessions of the browser on the server, not only there. */
 function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signOut',
@@ -152,17 +181,9 @@ function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInParts)
     if (!hasOwnOrigin(request, publicUrl)) {
       throw new CallerRefused('foreign_origin', 'Signing out has to come from a page of this server.');
     }
-    const token = sessionToken(request);
-    const sha256 = token === null ? null : opaqueTokenSha256(token);
-    const member = sha256 === null ? null : await accounts.sessionMember(sha256);
-    if (sha256 !== null && member !== null) {
-      await accounts.endSession(sha256, {
-        kind: 'user',
-        id: member.userId,
-        ip: clientAddress(request),
-        requestId: request.id,
-      });
-      request.caller = { kind: 'user', ...member, credential: 'session' };
+    for (const session of [...(await browserSessions(accounts, request))].reverse()) {
+      await endSession(accounts, session, request);
+      request.caller = { kind: 'user', ...session.member, credential: 'session' };
     }
     clearSessionCookie(reply, publicUrl);
     return wantsPage(request) ? reply.redirect('/', 303) : reply.code(204).send();

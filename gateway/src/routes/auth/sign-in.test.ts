@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newOpaqueToken } from '@methods/auth/opaque-token';
+import { newId } from '@methods/base/ids';
 import { PUBLIC_URL } from '../../testing/issuer-config.fixture.ts';
 import { type ProbeFixture, probeFixture } from '../../testing/probe.fixture.ts';
 import { turnedClock } from '../../testing/turned-clock.fixture.ts';
@@ -62,6 +63,47 @@ test('signing in replaces the id in the cookie and opens the API until signing o
   const logout = await probes.ask('POST', '/auth/logout', { ...shown(session.value), origin: PUBLIC_URL });
   assert.deepEqual([logout.status, setCookie(logout)?.value], [204, '']);
   assert.equal((await probes.ask('GET', '/api/viewer', shown(session.value))).status, 401);
+  assert.equal(probes.registry.accounts.sessions.size, 0);
+});
+
+test('a browser is signed in to several organizations, each at its own address, and signs out of all', async () => {
+  await using probes = await probeFixture();
+  const signedInTo = async (organization: string, cookie: string) => {
+    probes.issuer.person = { org_id: organization, org_name: organization };
+    const login = await probes.ask('GET', '/auth/login?another=true', cookie === '' ? {} : shown(cookie));
+    const underWay = setCookie(login)?.value ?? '';
+    const approved = await fetch(String(login.headers.location), { redirect: 'manual' });
+    const back = new URL(approved.headers.get('location') ?? '');
+    const callback = await probes.ask('GET', back.pathname + back.search, shown(underWay));
+    assert.equal(callback.status, 303, JSON.stringify(callback.body));
+    return { underWay, session: setCookie(callback)?.value ?? '' };
+  };
+  const orgOf = async (cookie: string, prefix = '') =>
+    (await probes.ask('GET', `${prefix}/api/viewer`, shown(cookie))).body.orgId;
+  const first = await signedInTo('one', '');
+  const one = await orgOf(first.session);
+  const second = await signedInTo('two', first.session);
+  assert.equal(await orgOf(second.underWay), one, 'a sign-in that is abandoned ends no session');
+  const two = await orgOf(second.session);
+  assert.notEqual(one, two);
+  for (const org of [one, two]) assert.equal(await orgOf(second.session, `/o/${org}`), org);
+  const elsewhere = await probes.ask('GET', `/o/${newId('org')}/api/viewer`, shown(second.session));
+  assert.deepEqual([elsewhere.status, elsewhere.body.error], [403, 'forbidden']);
+
+  // Again to one that it is signed in to: a new session in place of the old one.
+  const again = await signedInTo('one', second.session);
+  assert.equal(again.session.split('.').length, 2);
+  assert.equal(await orgOf(again.session), one);
+  assert.equal((await probes.ask('GET', `/o/${one}/api/viewer`, shown(first.session))).status, 401);
+  let { session } = again;
+  for (const organization of ['three', 'four', 'five', 'six']) ({ session } = await signedInTo(organization, session));
+  assert.equal(session.split('.').length, 5);
+  assert.equal(probes.registry.accounts.sessions.size, 5, 'those that are left out have ended');
+
+  const many = Array.from({ length: 1_000 }, () => newOpaqueToken()).join('.');
+  assert.equal((await probes.ask('GET', '/api/viewer', shown(many.slice(0, 4_000)))).status, 401);
+  const logout = await probes.ask('POST', '/auth/logout', { ...shown(session), origin: PUBLIC_URL });
+  assert.deepEqual([logout.status, setCookie(logout)?.value], [204, '']);
   assert.equal(probes.registry.accounts.sessions.size, 0);
 });
 
