@@ -1,6 +1,7 @@
 // The registry of pages: one line each. A page is a folder with its own route.
 import { bulkRoute } from './bulk/route.ts';
 import { deliveriesRoute } from './deliveries/route.ts';
+import { designRoute } from './design/route.ts';
 import { inboxRoute } from './inbox/route.ts';
 import { methodRoute, methodTabRoute } from './method/route.ts';
 import { methodsRoute } from './methods/route.ts';
@@ -24,4 +25,5 @@ export const pages = [
   deliveriesRoute,
   usageRoute,
   settingsRoute,
+  ...(import.meta.env.DEV ? [designRoute] : []),
 ];
