@@ -49,6 +49,9 @@ try {
       await page.goto(at(path));
       await page.getByText(words).first().waitFor();
       await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+      // What is not needed to read a page comes last.
+      await page.getByRole('button', { name: /^Organization / }).waitFor();
+      if (name === 'production') await page.getByRole('search').waitFor();
       await page.screenshot({ path: join(IMAGES, `dashboard-${name}-${colorScheme}.png`) });
     }
   }
