@@ -118,6 +118,19 @@ describe('the pages of the dashboard', { skip }, () => {
     assert.deepEqual(drawn.changed, [], 'a row is drawn once');
   });
 
+  test('a copied link to runs of the last hour has a fixed time', async () => {
+    await using fresh = await signedInVisitor(stack, ADA);
+    await fresh.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await fresh.page.goto(at('/?status=failed&last=1h'));
+    const begunMs = Date.now();
+    await fresh.page.getByRole('button', { name: 'Copy a link to these runs' }).click();
+    await fresh.page.getByText('Copied').waitFor();
+    const link = new URL(await fresh.page.evaluate<string>('navigator.clipboard.readText()'));
+    const { status, last, created_after: after = '' } = Object.fromEntries(link.searchParams);
+    assert.deepEqual([link.pathname, status, last], [new URL(at('')).pathname, 'failed', undefined]);
+    assert.ok(Math.abs(begunMs - 3_600_000 - Date.parse(after)) < 60_000, after);
+  });
+
   test('failed runs are grouped by their cause, and the runs of a cause are run again', async () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goto(at('/'));

@@ -6,7 +6,8 @@ import { Icon } from './icons.tsx';
 const SHOWN_MS = 1_500;
 
 interface CopyButtonProps {
-  readonly text: string;
+  /** Or what makes it when it is copied. */
+  readonly text: string | (() => string);
   /** What it copies, like `the run’s id`. */
   readonly what: string;
 }
@@ -28,7 +29,7 @@ export function CopyButton({ text, what }: CopyButtonProps) {
         aria-label={label}
         onClick={(event) => {
           event.stopPropagation();
-          copyText(text).then(setOutcome, () => setOutcome('refused'));
+          copyText(typeof text === 'string' ? text : text()).then(setOutcome, () => setOutcome('refused'));
         }}
       >
         <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={14} />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bulkFilter, filterCount, filterQuery, typedPair, withoutFilters } from './run-filter.ts';
+import { bulkFilter, filterCount, filterQuery, typedPair, withFixedTime, withoutFilters } from './run-filter.ts';
 
 const NOW_MS = Date.parse('2026-11-25T12:00:00Z');
 
@@ -39,4 +39,11 @@ test('a change of many runs takes the same filter, its metadata apart', () => {
 test('a pair of the metadata is typed as key=value', () => {
   assert.deepEqual(typedPair(' order=7=12 '), { name: 'metadata.order', value: '7=12' });
   for (const text of ['order', '=x', 'order=', '__proto__=x', 'a b=c']) assert.equal(typedPair(text), null, text);
+});
+
+test('a link that someone opens later has a fixed time', () => {
+  const after = new Date(NOW_MS - 3_600_000).toISOString();
+  assert.deepEqual(withFixedTime({ status: 'failed', last: '1h' }, NOW_MS), { status: 'failed', created_after: after });
+  assert.deepEqual(withFixedTime({ last: 'ever', text: 'x' }, NOW_MS), { text: 'x' });
+  assert.deepEqual(withFixedTime({ created_before: after }, NOW_MS), { created_before: after });
 });

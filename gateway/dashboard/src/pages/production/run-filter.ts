@@ -37,6 +37,13 @@ export function filterQuery(search: Search, nowMs: number): Record<string, strin
   return query;
 }
 
+/** For someone who opens a link later: a time that is relative to now becomes fixed. */
+export function withFixedTime(search: Search, nowMs: number): Search {
+  const { last, ...others } = search;
+  const { created_after: after } = filterQuery(search, nowMs);
+  return last === undefined || after === undefined ? others : { ...others, created_after: after };
+}
+
 /** Counted as a person sees them: a time is one filter. */
 export function filterCount(search: Search): number {
   const names = filterNames(search);

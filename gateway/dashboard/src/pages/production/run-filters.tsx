@@ -2,14 +2,15 @@
 import { Button, Menu, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
-import type { Search } from '../../address/search.ts';
+import { type Search, stringifySearch } from '../../address/search.ts';
 import { useMethodName, useMethods } from '../../api/method-names.ts';
 import type { RunStatus } from '../../api/shapes.ts';
+import { CopyButton } from '../../design/copy-button.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { StatusIcon, statusWord } from '../../design/status-badge.tsx';
 import { shortTime } from '../../time/written-time.ts';
 import { useZone } from '../../time/zone.tsx';
-import { filterCount, filterTime, isGrouped, typedPair, withoutFilters } from './run-filter.ts';
+import { filterCount, filterTime, isGrouped, typedPair, withFixedTime, withoutFilters } from './run-filter.ts';
 import classes from './run-filters.module.css';
 import { TimeFields } from './time-fields.tsx';
 
@@ -165,9 +166,15 @@ function Chips({ search, onChange }: RunFiltersProps) {
           <Icon name="cross" size={12} />
         </button>
       ))}
+      <CopyButton text={() => linkTo(search)} what="a link to these runs, with a fixed time" />
       <Button variant="subtle" size="compact-xs" onClick={() => onChange(withoutFilters(search))}>
         Clear {count === 1 ? 'the filter' : `${count} filters`}
       </Button>
     </div>
   );
+}
+
+function linkTo(search: Search): string {
+  const { origin, pathname } = window.location;
+  return origin + pathname + stringifySearch(withFixedTime(search, Date.now()));
 }

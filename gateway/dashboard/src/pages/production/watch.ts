@@ -29,6 +29,6 @@ export function useWarnings() {
   return useQuery({
     queryKey: [org, 'warnings'],
     queryFn: ({ signal }) => got(api.GET('/api/warnings', { signal })),
-    meta: { staleOn: ['run', 'question', 'delivery'], everyMs: 10_000 },
+    meta: { staleOn: ['run', 'question', 'delivery', 'workers'], everyMs: 10_000 },
   });
 }
