@@ -41,6 +41,9 @@ export class RunBook {
     const key = keyOf(start);
     const known = this.keys.get(key);
     if (known) return { run: this.known(known, start), replayed: true };
+    if (start.rerunOf !== '' && this.runs.get(start.rerunOf)?.orgId !== start.orgId) {
+      throw new ServiceError('invalid_request', 'rerun_of names no run of the organization.');
+    }
     const run = newRun(start);
     this.keys.set(key, { digest: hex(start.requestDigest), runId: run.runId });
     this.runs.set(run.runId, { orgId: start.orgId, start, view: run });

@@ -274,7 +274,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const unfinished = new UnfinishedRuns({ store, clock, logger: log('starts') });
   const kept = { actors, store, folders, turns: new RestedTurns('runs from a later step', clock) };
   const begun = { maxAttempts, databaseClock, nextStartShard: () => shards.nextStartShard() };
-  const checked = { unfinished, kept, files: inputFiles };
+  const checked = { unfinished, kept, files: inputFiles, store };
   const starts = new StartRuns({ ...node, ...begun, ...checked, actors, claims: claimsAtOnce });
   const listTurns = new RestedTurns('lists', clock);
   const page: RunLists['page'] = (selection) => listTurns.run(selection.orgId, () => lists.page(selection));

@@ -73,12 +73,16 @@ async function otherOrganizations(
 ) {
   const sessions = await browserSessions(accounts, request);
   const others = sessions.filter(({ member }) => member.orgId !== orgId);
-  return Promise.all(
+  const found = await Promise.all(
     others.map(async ({ member: { orgId: id, userId } }) => {
-      const { member } = await registryCalls.accounts.getMember({ orgId: id, userId });
-      return { id, name: member?.orgName ?? id };
+      // What happens to a member of another organization is not in the way of this one.
+      const { member } = await registryCalls.accounts
+        .getMember({ orgId: id, userId })
+        .catch(() => ({ member: undefined }));
+      return member === undefined ? [] : [{ id, name: member.orgName }];
     }),
   );
+  return found.flat();
 }
 
 // GET and PATCH /api/settings: the organization's settings for its runs and webhooks.

@@ -69,11 +69,9 @@ function digestOf(asked: Omit<AskedStart, 'key' | 'device'>, sealed: SealedStart
 }
 
 function rerunOf({ rerun_of: runId }: Static<typeof StartRunBody>): RunId | '' {
-  if (runId !== undefined && !isId('run', runId)) throw refused('rerun_of', UNKNOWN_RUN);
+  if (runId !== undefined && !isId('run', runId)) throw refused('rerun_of', 'rerun_of is the id of a run, run_….');
   return runId ?? '';
 }
-
-export const UNKNOWN_RUN = 'rerun_of names no run of the organization.';
 
 interface SealedStart extends DeviceStart {
   /** Of the plain inputs, keyed by the client. */
@@ -99,7 +97,7 @@ function sealedStart(body: Static<typeof StartRunBody>): SealedStart | null {
 
 const DEVICE_FIELDS = ['content_id', 'files', 'files_of'] as const;
 
-export function refused(field: string, message: string): ServiceError {
+function refused(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: field, message }] });
 }
 

@@ -14,7 +14,6 @@ import type { MethodVersion, StartableVersion } from '../../clients/method-versi
 import type { Settings } from '../../clients/organization-settings.ts';
 import type { StartedRun } from '../../clients/run-scheduler.ts';
 import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
-import type { RunAddress } from '../../clients/watched-runs.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { LARGE_BODY_BYTES } from '../../plugins/large-bodies.ts';
 import { actorOf } from '../../plugins/request-actor.ts';
@@ -32,8 +31,6 @@ import {
   inputsJsonOf,
   inputsTooLarge,
   internalStartHash,
-  refused,
-  UNKNOWN_RUN,
 } from './start-request.ts';
 
 export interface StartContext {
@@ -121,7 +118,7 @@ function* startMessage(
   parts: RunRouteParts,
   asked: AskedStart,
   bodyBytes: number,
-  { orgId, owner, keyId, starter, requestId, longWork, isInBatch = false }: StartContext,
+  { orgId, owner, keyId, starter, longWork, isInBatch = false }: StartContext,
 ): Steps<StartRun> {
   const [version, settings] = yield* versionAndSettings(parts, orgId, asked);
   if (settings.contentOnDevices && asked.device === null) throw new ServiceError('device_mode_required');
@@ -134,7 +131,6 @@ function* startMessage(
     }
   }
   const { startable } = version;
-  if (asked.rerunOf !== '') yield* settled(knownRun(parts, { orgId, runId: asked.rerunOf, requestId }));
   yield;
   const { device } = asked;
   if (device !== null && startable.namesAnswerers) throw new ServiceError('device_mode_unsupported');
@@ -165,15 +161,6 @@ function* startMessage(
     rerunOf: asked.rerunOf,
     starter,
   };
-}
-
-/** @throws ServiceError invalid_request: the organization has no such run */
-async function knownRun({ scheduler }: RunRouteParts, address: RunAddress): Promise<void> {
-  try {
-    await scheduler.getRun(address);
-  } catch (error) {
-    throw error instanceof ServiceError && error.code === 'not_found' ? refused('rerun_of', UNKNOWN_RUN) : error;
-  }
 }
 
 /** The inputs with their defaults, and the files that they name. @throws ServiceError if they do not fit */

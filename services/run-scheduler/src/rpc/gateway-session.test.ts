@@ -267,12 +267,12 @@ describe("a gateway's calls", () => {
     assert.deepEqual(asked, [
       {
         ...{ ...ANY_RUN, orgId: 'org_a', after: null, limit: 10, statuses: ['queued', 'sleeping'] },
-        ...{ createdAfterMs: null, createdBeforeMs: null },
+        ...{ createdAfterMs: null, createdBeforeMs: null, rerunOf: '' },
       },
       {
         ...{ ...ANY_RUN, orgId: 'org_a', limit: 50, method: 'wf_1' },
         after: { createdAtMs: 1_700_000_000_000, runId },
-        ...{ createdAfterMs: 5, createdBeforeMs: null },
+        ...{ createdAfterMs: 5, createdBeforeMs: null, rerunOf: '' },
       },
     ]);
   });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { systemClock } from '@methods/base/clock';
-import { newId, type OrgId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -118,6 +118,7 @@ describe('starts', () => {
       unfinished,
       kept: { actors, store: node.store, folders: seen, turns: new RestedTurns('reruns', systemClock) },
       files: new InputFiles(files),
+      store: db.store,
     });
   });
 
@@ -146,6 +147,22 @@ describe('starts', () => {
     const { run, replayed } = await started;
     assert.deepEqual([run.facts.runId, run.status, replayed], [ids[0], 'queued', false]);
     assert.equal((await db.load(run.facts.runId))?.facts.maxAttempts, 3);
+  });
+
+  test('a start names a run of its organization that it repeats, or is refused; a repeat is not', async () => {
+    const [idempotencyHash, requestDigest] = [randomBytes(32), randomBytes(32)];
+    const { run: first } = await start();
+    const again = await start({ rerunOf: first.facts.runId, idempotencyHash, requestDigest });
+    assert.equal((await db.load(again.run.facts.runId))?.facts.rerunOf, first.facts.runId);
+    for (const more of [{ rerunOf: newRunId(0) }, { rerunOf: first.facts.runId, orgId: 'org_other' as const }]) {
+      await assert.rejects(start(more), {
+        code: 'invalid_request',
+        message: 'rerun_of names no run of the organization.',
+      });
+    }
+    await db.sql`delete from scheduler.runs where run_id = ${first.facts.runId}`;
+    const repeated = await start({ rerunOf: first.facts.runId, idempotencyHash, requestDigest });
+    assert.deepEqual([repeated.replayed, repeated.run.facts.runId], [true, again.run.facts.runId]);
   });
 
   test("all starts of a turn use one shard, those of the next turn the node's next one", async () => {

@@ -2,6 +2,7 @@
 import { newRunId, type RunId } from '@methods/base/ids';
 import { sealedTextShape } from '@methods/content/sealed-shape';
 import { ServiceError } from '@methods/errors/service-error';
+import { storageFault } from '@methods/postgres/database-fault';
 import type { KeptSteps, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
@@ -9,6 +10,7 @@ import { isPerson, type Party } from '../run/party.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { KeptBeginning } from '../run/run-command.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
+import type { RunStore } from '../store/run-store.ts';
 import { partyOf } from '../wire/question-message.ts';
 import { answererName } from '../wire/run-message.ts';
 import type { InputFiles } from './input-files.ts';
@@ -34,6 +36,7 @@ export class StartRuns {
       readonly unfinished: Pick<UnfinishedRuns, 'hasRoom' | 'started'>;
       readonly kept: KeptStepsParts;
       readonly files: Pick<InputFiles, 'keepFor' | 'letGo'>;
+      readonly store: Pick<RunStore, 'hasRun'>;
     },
   ) {}
 
@@ -47,6 +50,7 @@ export class StartRuns {
     const facts = this.factsOf(request, shard);
     onId(facts.runId);
     if (!this.options.unfinished.hasRoom(facts.orgId)) await this.mustBeKnown(facts);
+    if (facts.rerunOf !== '') await this.mustExist(facts.rerunOf, facts);
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     if (request.files !== undefined) await this.keepFiles(request.files, facts);
     const claim = this.options.claims.prepare(facts);
@@ -82,6 +86,18 @@ export class StartRuns {
   /** An organization with too many unfinished runs still gets the runs that it started before. */
   private async mustBeKnown(facts: RunFacts): Promise<void> {
     if ((await this.options.actors.byKey(facts)) === null) throw tooManyUnfinished();
+  }
+
+  /** A repeat gets its run even if the one that it repeats is no longer kept. */
+  private async mustExist(rerunOf: RunId, facts: RunFacts): Promise<void> {
+    const { store, actors } = this.options;
+    const isThere = await store.hasRun(facts.orgId, rerunOf).catch((error: unknown) => {
+      throw storageFault(error);
+    });
+    if (isThere || (await actors.byKey(facts)) !== null) return;
+    const message = 'rerun_of names no run of the organization.';
+    const findings = [{ path: '/rerun_of', code: 'rerun_of', message }];
+    throw new ServiceError('invalid_request', message, { findings });
   }
 
   /** A repeat gets its run even if the files are gone. Files kept for a start that fails are swept. */

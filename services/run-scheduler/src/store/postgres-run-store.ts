@@ -109,6 +109,10 @@ export class PostgresRunStore implements RunStore {
     return rows.length > 0;
   }
 
+  async hasRun(orgId: OrgId, runId: RunId): Promise<boolean> {
+    return (await this.read(`select from scheduler.runs where run_id = $1 and org_id = $2`, [runId, orgId])).length > 0;
+  }
+
   async keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]> {
     const rows = await this.read<{ path: string; status: string; out_json: string | null; out_withheld: boolean }>(
       `select path, status, out_json, out_withheld from scheduler.steps where run_id = $1 and org_id = $2 order by seq`,

@@ -112,6 +112,8 @@ export interface RunStore {
   loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
   /** Reports whether a run of the organization has this content id. */
   hasContent(orgId: OrgId, contentId: string): Promise<boolean>;
+  /** Reports whether the organization has this run. */
+  hasRun(orgId: OrgId, runId: RunId): Promise<boolean>;
   /** Returns finished steps with their outs, in order, for a run that continues. */
   keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]>;
   /** Returns the same for many runs, by run id. Runs too large for one statement are missing. */

@@ -171,8 +171,8 @@ describe('running runs', () => {
     }
     const after = await updates();
     assert.equal(after.all - before.all, 3 * RUNS);
-    // A row that finds its page full moves to another page. With an index of the state, no update was heap-only.
-    assert.ok(after.hot - before.hot > 0.5 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
+    // A row that finds its page full moves to another page, more often while others read. With an index of the state, no update was heap-only.
+    assert.ok(after.hot - before.hot > 0.2 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
   });
 
   test('their old index is dropped when no node of the previous release has owned a shard for two looks', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
+import { type FileId, type FolderId, newId, newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import { OrganizationReader, readerRole } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import {
@@ -203,6 +203,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   for (const run of (await store.load(answered)).values()) assert.equal(run.answers.length, 2);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.hasContent(LARGE_ORG, '0'.repeat(32));
+  await store.hasRun(LARGE_ORG, newRunId(0));
   await store.keptSteps(LARGE_ORG, ids[0] ?? 'run_none');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
   await store.stepsForPeople(LARGE_ORG, ids[0] ?? 'run_none');
