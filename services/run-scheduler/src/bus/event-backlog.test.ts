@@ -135,8 +135,8 @@ describe('a long outbox', () => {
     bus.relay.committed(events);
     await new Promise(setImmediate);
     bus.refuses = () => false;
-    const run = events[0]?.runId ?? 'run_none';
-    await bus.commit(run, 2);
+    const { runId: run, orgId } = events[0] ?? assert.fail();
+    await bus.commit(run, 2, 0, orgId);
     assert.ok(!bus.taken.includes(`${run}.2`));
     bus.confirms = true;
     await until('both are sent', async () => {

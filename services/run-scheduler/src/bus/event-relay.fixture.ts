@@ -66,11 +66,11 @@ export class TestRelay {
   }
 
   /** Stores an event as its commit does: as a row. */
-  async eventOf(runId: RunId, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
+  async eventOf(runId: RunId, seq: number, ageMs = 0, shard = 0, orgId: OrgId = 'org_a'): Promise<OutboxEvent> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const event = {
       outboxId: `${runId}.${seq}`,
-      orgId: 'org_a' as const,
+      orgId,
       runId,
       shard,
       seq,
@@ -79,7 +79,7 @@ export class TestRelay {
     };
     await this.db
       .sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
-      values (${event.outboxId}, 'org_a', ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs}, ${createdAtMs + UNCONFIRMED_MS})`;
+      values (${event.outboxId}, ${orgId}, ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs}, ${createdAtMs + UNCONFIRMED_MS})`;
     return event;
   }
 
@@ -103,8 +103,8 @@ export class TestRelay {
     this.relay.confirmed(toBinary(StoredEventsSchema, create(StoredEventsSchema, { outboxIds })));
   }
 
-  async commit(runId: RunId, seq: number, shard = 0): Promise<void> {
-    this.relay.committed([await this.eventOf(runId, seq, 0, shard)]);
+  async commit(runId: RunId, seq: number, shard = 0, orgId: OrgId = 'org_a'): Promise<void> {
+    this.relay.committed([await this.eventOf(runId, seq, 0, shard, orgId)]);
     await new Promise(setImmediate);
   }
 
