@@ -96,8 +96,20 @@ async function clicksAndPages(person: Person, url: string): Promise<string[]> {
     if (ms !== null) pages.push(ms);
   }
   const frames = await page.evaluate<Frames>(scrolledFor(SCROLL_MS));
+  const opens: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await page.goto(url);
+    // A person's pointer is there before the click.
+    await page
+      .getByRole('grid', { name: 'Runs' })
+      .getByRole('row')
+      .nth(1 + round)
+      .hover();
+    opens.push(await page.evaluate<number>(openedRow(2 + round)));
+  }
   return [
     `a click on a filter shows: ${inMs(clicks)}`,
+    `a click on a run shows its page: ${inMs(opens)}`,
     `the next page of the list has its rows: ${inMs(pages)}`,
     `scrolling ${frames.rows.toLocaleString('en')} rows: ${frames.perSecond.toFixed(0)} frames a second, the slowest frame ${frames.slowestMs.toFixed(0)} ms`,
   ];
@@ -112,6 +124,17 @@ function clickedFor(selector: string, which: string): string {
     button.click();
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     do await frame(); while (button.isConnected && button.getAttribute('aria-pressed') === before);
+    return performance.now() - begun;
+  })()`;
+}
+
+/** Until the next paint after the page has another title. */
+function openedRow(rowIndex: number): string {
+  return `(async () => {
+    const title = () => document.querySelector('h1')?.textContent;
+    const [before, begun] = [title(), performance.now()];
+    document.querySelector('[role="row"][aria-rowindex="${rowIndex}"] a').click();
+    do await new Promise((resolve) => requestAnimationFrame(resolve)); while (title() === before);
     return performance.now() - begun;
   })()`;
 }

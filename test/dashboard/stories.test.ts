@@ -94,6 +94,16 @@ describe('a person at the dashboard', { skip }, () => {
     assert.equal(source, `${SOURCE}# mine\n`);
   });
 
+  test('goes from a version and from a key to the runs of each', async () => {
+    const shown = page.getByRole('search', { name: 'Filter the runs' });
+    await page.goto(at(`/methods/${methodId}/versions`));
+    await page.getByRole('link', { name: 'Its runs' }).first().click();
+    await shown.getByRole('button', { name: 'Remove the filter version' }).waitFor();
+    await page.goto(at('/settings?part=keys'));
+    await page.getByRole('link', { name: 'Its runs' }).first().click();
+    await shown.getByRole('button', { name: 'Remove the filter started_by' }).waitFor();
+  });
+
   test('rolls back after a bad version, with the keyboard only', async () => {
     /** Presses Tab until the focus is there: what the keyboard does not reach fails. */
     const tabTo = async (target: Locator) => {

@@ -73,6 +73,9 @@ export function VersionsTab({ method }: MethodTabProps) {
                   </span>
                 </div>
                 <div className={classes.versionActs}>
+                  <PageLink to="/" search={{ method: method.production_id, version: version.version_id }}>
+                    Its runs
+                  </PageLink>
                   {method.published_version !== null && version.version_id !== method.published_version && (
                     <Button
                       variant="subtle"

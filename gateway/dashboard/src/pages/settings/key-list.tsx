@@ -9,6 +9,7 @@ import { ConfirmInNumbers } from '../../design/confirm-in-numbers.tsx';
 import { Empty } from '../../design/empty.tsx';
 import { HostileText } from '../../design/hostile-text.tsx';
 import { Panel } from '../../design/panel.tsx';
+import { PageLink } from '../../frame/page-link.tsx';
 import { useMay } from '../../session/viewer.tsx';
 import { Time } from '../../time/time.tsx';
 import { ListTable } from './list-table.tsx';
@@ -85,7 +86,10 @@ export function KeyList() {
                       )}
                     </td>
                     <td>
-                      <Time at={key.last_used_at} as="ago" />
+                      <Time at={key.last_used_at} as="ago" />{' '}
+                      <PageLink to="/" search={{ started_by: key.id }}>
+                        Its runs
+                      </PageLink>
                     </td>
                     <td>
                       {key.revoked_at !== null ? (
