@@ -52,6 +52,41 @@ describe('an open page', { skip }, () => {
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
+  test('loads a part that it shows first while the server is away as soon as the server is back', async () => {
+    const links = page.getByRole('navigation', { name: 'Pages' });
+    await page.goto(at('/inbox'));
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    const context = page.context();
+    await context.setOffline(true);
+    const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/usage-page'));
+    await links.getByRole('link', { name: 'Usage' }).click();
+    await failed;
+    // A few tries more.
+    for (let tries = 0; tries < 3; tries++) await page.waitForEvent('requestfailed');
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await context.setOffline(false);
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+  });
+
+  test('offers to reload where the server no longer has a part', async () => {
+    await page.goto(at('/inbox'));
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    let asked = 0;
+    await page.route('**/assets/workers-page*.js', (route) => {
+      asked++;
+      return route.fulfill({ status: 404 });
+    });
+    const links = page.getByRole('navigation', { name: 'Pages' });
+    await links.getByRole('link', { name: 'Workers' }).click();
+    await page.getByRole('heading', { name: 'The dashboard was updated' }).waitFor();
+    await keepsRules(page, 'a missing part');
+    // Once more than the server answered that it is there, and so once more after the page was reloaded.
+    assert.equal(asked, 4);
+    await page.unroute('**/assets/workers-page*.js');
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('heading', { name: 'Workers' }).waitFor();
+  });
+
   test('shows that a worker has disappeared, and the run that it lost continues', async () => {
     const worker = new StartedWorker(desk, '--method', stack.method('greet'));
     try {

@@ -25,6 +25,8 @@ export function viteConfig(folder: string): InlineConfig {
     build: {
       outDir: folder,
       assetsDir: 'assets',
+      // One file: a page whose styles did not arrive would be drawn without them, and the parts have 40 kB together.
+      cssCodeSplit: false,
       emptyOutDir: false,
       target: 'es2022',
       // A page with data: addresses needs a wider policy.

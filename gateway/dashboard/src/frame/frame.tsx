@@ -1,20 +1,21 @@
 // The frame around every page: the sidebar, what concerns the whole page, and the page itself.
 import { useMediaQuery } from '@mantine/hooks';
 import { useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Icon } from '../design/icons.tsx';
 import { isSingleKey } from '../keyboard/single-keys.ts';
 import classes from './frame.module.css';
 import { LiveLine } from './live-line.tsx';
 import { Mark } from './mark.tsx';
 import { usePageIsRead } from './page-is-read.ts';
+import { part } from './part.ts';
 import { Sidebar } from './sidebar.tsx';
 import { Toasts } from './toasts.tsx';
 
 const KEPT = 'methods-sidebar';
 /** Not needed before they are asked for. */
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
-const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
+const Palette = part(async () => (await import('./palette.tsx')).Palette);
+const Help = part(async () => (await import('./help.tsx')).Help);
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   const isPhone = useMediaQuery('(max-width: 720px)', window.innerWidth <= 720, { getInitialValueInEffect: false });

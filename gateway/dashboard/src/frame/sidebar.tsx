@@ -1,16 +1,17 @@
 // The sidebar: the organization, the pages, and the person.
 import { useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { pathOf } from '../api/client.ts';
 import { useApi } from '../api/use-api.ts';
 import { Icon } from '../design/icons.tsx';
 import { InboxCount } from './inbox-count.tsx';
 import { NAVIGATION, type NavigationItem, SETTINGS } from './navigation.ts';
 import { PageLink } from './page-link.tsx';
+import { part } from './part.ts';
 import classes from './sidebar.module.css';
 
-const OrganizationMenu = lazy(async () => ({ default: (await import('./organization-menu.tsx')).OrganizationMenu }));
-const PersonMenu = lazy(async () => ({ default: (await import('./person-menu.tsx')).PersonMenu }));
+const OrganizationMenu = part(async () => (await import('./organization-menu.tsx')).OrganizationMenu);
+const PersonMenu = part(async () => (await import('./person-menu.tsx')).PersonMenu);
 
 interface SidebarProps {
   readonly isNarrow: boolean;

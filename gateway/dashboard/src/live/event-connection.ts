@@ -1,6 +1,7 @@
 // One connection to the organization's events: opens it again when it ends, with the id of the last event, and reports
 // whether it is open. A stream that is silent for longer than its comments' interval is dead, even if no one closed it.
 import { readEvents, type ServerSentEvent } from '@methods/api/event-stream';
+import { pause } from './pause.ts';
 
 export type LiveState =
   | { readonly kind: 'connecting' }
@@ -80,19 +81,4 @@ async function* heard(body: ReadableStream<Uint8Array>, silence: AbortController
     clearTimeout(timer);
     void reader.cancel().catch(() => {});
   }
-}
-
-/** Ends early when the network is back. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      window.removeEventListener('online', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-    window.addEventListener('online', end);
-  });
 }

@@ -1,12 +1,21 @@
 // Whether the server has a newer dashboard than this page: its parts may have other names by then.
 
-export async function isNewerRelease(): Promise<boolean> {
-  const own = document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content;
+/** Null in development. */
+export function ownRelease(): string | null {
+  return document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content ?? null;
+}
+
+/** The server's; null: it does not answer, or it has none. */
+export async function askRelease(): Promise<string | null> {
   try {
     const reply = await fetch('/', { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store' });
-    const theirs = reply.headers.get('methods-release');
-    return own !== undefined && theirs !== null && theirs !== own;
+    return reply.headers.get('methods-release');
   } catch {
-    return false;
+    return null;
   }
+}
+
+export async function isNewerRelease(): Promise<boolean> {
+  const [own, theirs] = [ownRelease(), await askRelease()];
+  return own !== null && theirs !== null && theirs !== own;
 }

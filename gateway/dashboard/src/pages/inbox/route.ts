@@ -1,11 +1,12 @@
 // Inbox: the questions that wait for an answer.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
+import { pagePart } from '../../frame/part.ts';
 import { organizationRoute } from '../parents.tsx';
 
 export const inboxRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/inbox',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./inbox-page.tsx'), 'InboxPage'),
+  component: pagePart(async () => (await import('./inbox-page.tsx')).InboxPage),
 });

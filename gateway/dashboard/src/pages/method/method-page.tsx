@@ -1,7 +1,7 @@
 // Method: what it is, its runs and versions, its source, and what it was made from.
 import { Button } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { isFailure } from '../../api/failure.ts';
 import { shortVersion, useMethod, type WholeMethod } from '../../api/method-reads.ts';
 import { CopyButton } from '../../design/copy-button.tsx';
@@ -12,6 +12,7 @@ import { Panel } from '../../design/panel.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { useGo } from '../../frame/navigate.ts';
 import { PageLink } from '../../frame/page-link.tsx';
+import { part } from '../../frame/part.ts';
 import { useMay } from '../../session/viewer.tsx';
 import classes from './method.module.css';
 import { OverviewTab } from './overview-tab.tsx';
@@ -22,7 +23,7 @@ import { SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 
 // The editor is most of this page's script.
-const SourceTab = lazy(async () => ({ default: (await import('./source-tab.tsx')).SourceTab }));
+const SourceTab = part(async () => (await import('./source-tab.tsx')).SourceTab);
 
 export interface MethodTabProps {
   readonly method: WholeMethod;

@@ -1,18 +1,19 @@
 // Method: one method with its tabs, each at an address of its own.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
+import { pagePart } from '../../frame/part.ts';
 import { organizationRoute } from '../parents.tsx';
 
 export const methodRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/methods/$method',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./method-page.tsx'), 'MethodPage'),
+  component: pagePart(async () => (await import('./method-page.tsx')).MethodPage),
 });
 
 export const methodTabRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/methods/$method/$tab',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./method-page.tsx'), 'MethodPage'),
+  component: pagePart(async () => (await import('./method-page.tsx')).MethodPage),
 });

@@ -1,6 +1,6 @@
 // Versions: who saved what, when and why; publishing one, going back to one, and comparing any two.
 import { Button, NativeSelect } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { got } from '../../api/client.ts';
 import { shortVersion, useMethodChanged, useVersion, useVersions, type Version } from '../../api/method-reads.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -11,15 +11,14 @@ import { Panel } from '../../design/panel.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { useSearchState } from '../../frame/navigate.ts';
 import { PageLink } from '../../frame/page-link.tsx';
+import { part } from '../../frame/part.ts';
 import { showToast } from '../../frame/toast-list.ts';
 import { useMay } from '../../session/viewer.tsx';
 import { Time } from '../../time/time.tsx';
 import classes from './method.module.css';
 import type { MethodTabProps } from './method-page.tsx';
 
-const ComparedSources = lazy(async () => ({
-  default: (await import('../../editor/compared-sources.tsx')).ComparedSources,
-}));
+const ComparedSources = part(async () => (await import('../../editor/compared-sources.tsx')).ComparedSources);
 
 export function VersionsTab({ method }: MethodTabProps) {
   const { api } = useApi();

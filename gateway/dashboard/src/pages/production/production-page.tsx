@@ -1,6 +1,6 @@
 // Production: is it well, what needs a hand, and all runs.
 import { Button } from '@mantine/core';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { Suspense, useEffect, useMemo, useState } from 'react';
 import { isFailure } from '../../api/failure.ts';
 import { useMethodName } from '../../api/method-names.ts';
 import { DataTable } from '../../design/data-table.tsx';
@@ -8,6 +8,7 @@ import { Page } from '../../design/page.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { useAction } from '../../frame/actions.ts';
 import { useSearchState } from '../../frame/navigate.ts';
+import { part } from '../../frame/part.ts';
 import { useMay } from '../../session/viewer.tsx';
 import { HeadLine } from './head-line.tsx';
 import { Histogram } from './histogram.tsx';
@@ -20,10 +21,10 @@ import { useStatistics } from './watch.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 /** Loaded when the first list has come: it does not wait for what changes it. */
-const RunFilters = lazy(async () => ({ default: (await import('./run-filters.tsx')).RunFilters }));
-const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }));
-const CauseList = lazy(async () => ({ default: (await import('./cause-list.tsx')).CauseList }));
-const FirstVisit = lazy(async () => ({ default: (await import('./first-visit.tsx')).FirstVisit }));
+const RunFilters = part(async () => (await import('./run-filters.tsx')).RunFilters);
+const BulkBar = part(async () => (await import('./bulk-bar.tsx')).BulkBar);
+const CauseList = part(async () => (await import('./cause-list.tsx')).CauseList);
+const FirstVisit = part(async () => (await import('./first-visit.tsx')).FirstVisit);
 
 export function ProductionPage() {
   const [search, change] = useSearchState();

@@ -1,11 +1,12 @@
 // Production: the list of all runs of the organization, at its address without a path.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
+import { pagePart } from '../../frame/part.ts';
 import { organizationRoute } from '../parents.tsx';
 
 export const productionRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./production-page.tsx'), 'ProductionPage'),
+  component: pagePart(async () => (await import('./production-page.tsx')).ProductionPage),
 });

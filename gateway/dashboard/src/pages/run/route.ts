@@ -1,11 +1,12 @@
 // Run: what happened in one run, and why.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
+import { pagePart } from '../../frame/part.ts';
 import { organizationRoute } from '../parents.tsx';
 
 export const runRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/runs/$run',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./run-page.tsx'), 'RunPage'),
+  component: pagePart(async () => (await import('./run-page.tsx')).RunPage),
 });

@@ -1,5 +1,5 @@
 // Run: what happened in one run, and why.
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { isFailure } from '../../api/failure.ts';
 import { useMethodName } from '../../api/method-names.ts';
 import { Empty } from '../../design/empty.tsx';
@@ -9,6 +9,7 @@ import { Panel } from '../../design/panel.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { usePathValue, useSearchState } from '../../frame/navigate.ts';
 import { PageLink } from '../../frame/page-link.tsx';
+import { part } from '../../frame/part.ts';
 import { JsonTab } from './json-tab.tsx';
 import classes from './run.module.css';
 import { RunActions } from './run-actions.tsx';
@@ -19,7 +20,7 @@ import { TimelineTab } from './timeline-tab.tsx';
 import { ValuesTab } from './values-tab.tsx';
 
 // The editor that shows the source is most of this page's script.
-const SourceTab = lazy(async () => ({ default: (await import('./source-tab.tsx')).SourceTab }));
+const SourceTab = part(async () => (await import('./source-tab.tsx')).SourceTab);
 
 export interface RunTabProps {
   readonly run: WholeRun;

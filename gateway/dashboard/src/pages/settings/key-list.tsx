@@ -65,17 +65,17 @@ export function KeyList() {
             </div>
             <ListTable
               label="Keys"
-              head={['Name', 'Id', 'Made', 'Last used', '']}
+              head={['Name and id', 'Made', 'Last used', '']}
               onMore={keys.hasNextPage ? () => void keys.fetchNextPage() : undefined}
             >
               {pages
                 .flatMap(({ items }) => items)
                 .map((key) => (
                   <tr key={key.id} data-ended={key.revoked_at !== null}>
-                    <th scope="row">
+                    <th scope="row" className={classes.long}>
                       <HostileText text={key.name} max={120} />
+                      <div className={classes.mono}>{key.id}</div>
                     </th>
-                    <td className={classes.mono}>{key.id}</td>
                     <td>
                       <Time at={key.created_at} />
                       {key.created_by !== null && (

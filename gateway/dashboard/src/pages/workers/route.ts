@@ -1,11 +1,12 @@
 // Workers: who is connected, and which queues wait.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { anySearch } from '../../address/search.ts';
+import { pagePart } from '../../frame/part.ts';
 import { organizationRoute } from '../parents.tsx';
 
 export const workersRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: '/workers',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./workers-page.tsx'), 'WorkersPage'),
+  component: pagePart(async () => (await import('./workers-page.tsx')).WorkersPage),
 });

@@ -35,15 +35,15 @@ export function WorkersPage() {
   });
   const columns = useMemo<Column<ConnectedWorker>[]>(
     () => [
-      { id: 'worker', header: 'Worker', width: 'minmax(150px, 2fr)', cell: (each) => <WorkerName worker={each} /> },
+      { id: 'worker', header: 'Worker', width: 'minmax(140px, 2fr)', cell: (each) => <WorkerName worker={each} /> },
       {
         id: 'methods',
         header: 'Methods',
-        width: 'minmax(160px, 3fr)',
+        width: 'minmax(150px, 3fr)',
         cell: (each) => <MethodNames worker={each} nameOf={nameOf} />,
       },
       { id: 'slots', header: 'Runs at a time', width: '190px', cell: (each) => <Slots worker={each} /> },
-      { id: 'sdk', header: 'Version', width: '170px', cell: (each) => <HostileText text={each.sdk} max={60} /> },
+      { id: 'sdk', header: 'Version', width: '190px', cell: (each) => <HostileText text={each.sdk} max={60} /> },
       { id: 'since', header: 'Connected', width: '120px', cell: (each) => <Time at={each.connected_at} as="ago" /> },
       { id: 'heard', header: 'Last heard', width: '110px', cell: (each) => <Time at={each.heard_at} as="ago" /> },
     ],

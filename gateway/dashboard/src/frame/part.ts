@@ -1,0 +1,44 @@
+// Parts of the dashboard that are loaded when they are first shown. A server that does not answer for a while, as when
+// it restarts, delays a part: it is no reason to reload the page, which would lose what the person has typed.
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { type ComponentType, lazy } from 'react';
+import { pause } from '../live/pause.ts';
+import { askRelease, ownRelease } from '../live/release.ts';
+
+const FIRST_WAIT_MS = 250;
+const WAIT_MS_MAX = 5_000;
+/** In the words of Chromium, of Firefox, and of Safari. */
+const MISSING = /dynamically imported module|Importing a module script/;
+
+/** Whether the error says that a part could not be loaded. */
+export function isMissingPart(error: unknown): boolean {
+  return error instanceof Error && MISSING.test(error.message);
+}
+
+/** A component that is loaded when it is first drawn. */
+// biome-ignore lint/suspicious/noExplicitAny: any properties
+export function part<Part extends ComponentType<any>>(load: () => Promise<Part>) {
+  return lazy(async () => ({ default: await loaded(load) }));
+}
+
+/** A page that is loaded when its address is first opened, or a link to it is pointed at. */
+// biome-ignore lint/suspicious/noExplicitAny: any properties
+export function pagePart<Part extends ComponentType<any>>(load: () => Promise<Part>) {
+  return lazyRouteComponent(async () => ({ default: await loaded(load) }));
+}
+
+/** Rejects when the server answers and does not have the part, as after an update. */
+async function loaded<Part>(load: () => Promise<Part>): Promise<Part> {
+  let answers = false;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
+    try {
+      return await load();
+    } catch (error) {
+      if (answers || !isMissingPart(error)) throw error;
+      const release = await askRelease();
+      if (release !== null && release !== ownRelease()) throw error;
+      answers = release !== null;
+      if (!answers) await pause(waitMs * (0.5 + Math.random()));
+    }
+  }
+}
