@@ -52,7 +52,7 @@ describe('an open page', { skip }, () => {
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
-  test('loads a part that it shows first while the server is away as soon as the server is back', async () => {
+  test('loads a part that was asked for without a network as soon as there is one', async () => {
     const links = page.getByRole('navigation', { name: 'Pages' });
     await page.goto(at('/inbox'));
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();

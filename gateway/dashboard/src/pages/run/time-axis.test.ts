@@ -46,6 +46,10 @@ test('a later time is never left of an earlier one, and all are within the axis'
       }
       assert.ok(axis.breaks.every(({ fromMs, toMs }) => Math.abs(axis.px(toMs) - axis.px(fromMs) - BREAK_PX) < 1e-6));
       assert.ok(axis.ticks.length <= 41);
+      assert.ok(
+        axis.ticks.every(({ px }) => px === 0 || px <= 844),
+        'the text of each tick has room',
+      );
     }),
   );
 });

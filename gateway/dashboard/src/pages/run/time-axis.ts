@@ -23,6 +23,8 @@ export const BREAK_PX = 24;
 const BREAKS_MAX = 20;
 /** Breaks are made if they shorten the axis by this share. */
 const SHORTENED_MIN = 0.35;
+/** `+59 min 59 s` in the font of the axis. */
+const TICK_TEXT_PX = 56;
 const TICK_PX_MIN = 90;
 const ROUND_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 3e5, 6e5, 18e5, 36e5, 216e5, 864e5];
 
@@ -82,13 +84,15 @@ function ticksOf(fromMs: number, toMs: number, px: (ms: number) => number, perMs
   const everyMs = ROUND_MS.find((ms) => ms * perMs >= TICK_PX_MIN);
   const ticks = [{ px: 0, sinceMs: 0 }];
   if (everyMs === undefined) return ticks;
-  // Ticks within a break, or close to another one, would say nothing.
+  const roomPx = px(toMs) - TICK_TEXT_PX;
+  // Ticks within a break, or close to another one, would say nothing; at the end their text would be cut.
   const parts = [...idle.map((gap) => gap.fromMs), toMs];
   let partMs = fromMs;
   for (const [at, untilMs] of parts.entries()) {
     for (let since = Math.ceil((partMs - fromMs) / everyMs) * everyMs; since <= untilMs - fromMs; since += everyMs) {
       const place = px(fromMs + since);
-      if (place - (ticks.at(-1)?.px ?? 0) >= TICK_PX_MIN * 0.75) ticks.push({ px: place, sinceMs: since });
+      if (place <= roomPx && place - (ticks.at(-1)?.px ?? 0) >= TICK_PX_MIN * 0.75)
+        ticks.push({ px: place, sinceMs: since });
       if (ticks.length > 40) return ticks;
     }
     partMs = idle[at]?.toMs ?? toMs;
