@@ -143,6 +143,9 @@ describe('the page of a run', { skip }, () => {
     await page.waitForURL((url) => !url.pathname.includes(next));
     await page.getByText('It waits for an answer.').waitFor();
     await about.getByText(`…${next.slice(-8)}`).waitFor();
+    await about.getByRole('link', { name: 'Ada Run' }).click();
+    await page.waitForURL(({ searchParams }) => /^usr_/.test(searchParams.get('started_by') ?? ''));
+    await page.getByRole('grid', { name: 'Runs' }).getByText(runId.slice(-8)).first().waitFor();
   });
 
   test('the source has the result of each step beside its line, and marks the line of the error', async () => {

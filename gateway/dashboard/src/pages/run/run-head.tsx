@@ -31,7 +31,7 @@ export function RunHead({ run }: RunTabProps) {
         )}
         {by !== undefined && (
           <span>
-            started by <HostileText text={partyName(by)} max={80} />
+            started by <Starter by={by} />
           </span>
         )}
         <span>
@@ -48,6 +48,17 @@ export function RunHead({ run }: RunTabProps) {
       <Fault run={run} />
       {run.pending !== undefined && <PendingNote run={run} pending={run.pending} />}
     </section>
+  );
+}
+
+function Starter({ by }: { readonly by: NonNullable<WholeRun['started_by']> | null }) {
+  const name = <HostileText text={partyName(by)} max={80} />;
+  return by?.id ? (
+    <PageLink to="/" search={{ started_by: by.id }}>
+      {name}
+    </PageLink>
+  ) : (
+    name
   );
 }
 
