@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 
-from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, RequestTimeout, SealedValueError
-from methods import UnexpectedReply
+from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, PermissionDenied, RequestTimeout
+from methods import SealedValueError, Start, UnexpectedReply
 from methods._sealed import ContentKey
 
 AUTH = "sk_" + "A" * 43
@@ -115,6 +115,21 @@ def test_a_status_of_a_later_version_is_not_waited_for(service: Service) -> None
     with Methods(AUTH, base_url=service.url) as client, pytest.raises(UnexpectedReply) as unknown:
         client.run("wf_1")
     assert unknown.value.status == 200
+
+
+def test_a_request_of_many_starts_that_fails_loses_no_outcome_of_those_before_it(service: Service) -> None:
+    refusal = sends({"error": "forbidden", "message": "No."}, 403)
+    replies = [sends({"items": [{"status": 201, "run": RUN}] * 1_000}), refusal]
+    service.reply = lambda to, body: replies.pop(0)(to, body)
+    starts = [Start("wf_1") for _ in range(3_000)]
+    with Methods(WHOLE, base_url=service.url, worker=False) as client:
+        outcomes = client.start_many(starts)
+        assert [outcomes[at].run is not None for at in (0, 999, 1_000, 2_999)] == [True, True, False, False]
+        assert {outcome.error.code for outcome in outcomes if outcome.error is not None} == {"forbidden"}
+        assert len(outcomes) == 3_000 and len(service.got) == 2
+        service.reply = refusal
+        with pytest.raises(PermissionDenied):
+            client.start_many(starts)
 
 
 def test_a_service_that_does_not_wait_is_not_asked_again_at_once(

@@ -97,6 +97,21 @@ test('many starts share requests, and those that were refused in passing are rep
   assert.deepEqual(await many.methods.startMany([]), []);
 });
 
+test('a request of many starts that fails loses no outcome of those before it', async () => {
+  const batch = () => Response.json({ items: Array.from({ length: 1_000 }, () => ({ status: 201, run: RUN })) });
+  const refusal = () => Response.json({ error: 'forbidden', message: 'No.' }, { status: 403 });
+  const starts = Array.from({ length: 3_000 }, () => ({ method: 'wf_1' }));
+  const { methods, sent } = scripted(batch, refusal);
+  const outcomes = await methods.startMany(starts);
+  assert.deepEqual(
+    [0, 999, 1_000, 2_999].map((at) => outcomes[at]?.run?.run_id ?? outcomes[at]?.error?.code),
+    ['run_1', 'run_1', 'forbidden', 'forbidden'],
+  );
+  assert.deepEqual([outcomes.length, sent.length], [3_000, 2], 'what follows it is not tried');
+  // Nothing is known to have started: the call fails as one.
+  await assert.rejects(scripted(refusal).methods.startMany(starts), { code: 'forbidden' });
+});
+
 test('a reply that was cut, or of another server, is a typed error', async () => {
   const single = { maxRetries: 0, apiKey, baseUrl: 'http://server.test' };
   const with200 = new client.Methods({ ...single, fetch: async () => new Response('{"run_id": "ru') });

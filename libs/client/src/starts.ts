@@ -1,6 +1,6 @@
 // Starts of runs: one, or many in a request.
 import { randomUUID } from 'node:crypto';
-import { ConfigurationError, errorOfReply, type MethodsError } from './errors.ts';
+import { ConfigurationError, errorOfReply, MethodsError } from './errors.ts';
 import type { InputsOf, MethodName } from './method-types.ts';
 import { pause, pauseMsAfter } from './pauses.ts';
 import type { RequestOptions, Requests } from './requests.ts';
@@ -41,7 +41,11 @@ export function startBody(start: Start, { isKey }: { readonly isKey: boolean }):
   return { method, inputs, version, webhook_url: webhookUrl, metadata, idempotency_key: idempotencyKey };
 }
 
-/** In as few requests as their sizes allow. The outcomes are in the order of the starts. */
+/**
+ * In as few requests as their sizes allow. The outcomes are in the order of the starts. A request that fails after
+ * another was replied to is the outcome of its starts and of those after it: a caller who had no outcomes, and started
+ * all again, would start some runs twice. @throws MethodsError of the first request; the reason of the signal
+ */
 export async function startMany(
   requests: Requests,
   bodies: readonly StartBody[],
@@ -49,27 +53,45 @@ export async function startMany(
 ): Promise<StartOutcome[]> {
   const outcomes = new Array<StartOutcome>(bodies.length);
   let left = bodies.map((body, at) => ({ at, json: JSON.stringify(body) }));
+  let isKnown = false;
+  let fault: MethodsError | null = null;
   for (let attempt = 0; left.length > 0; attempt++) {
     const again: typeof left = [];
     let pauseMs = 0;
     for (const part of partsOf(left)) {
-      const content = Buffer.from(`{"runs":[${part.map(({ json }) => json).join(',')}]}`);
-      const headers = { 'content-type': 'application/json' };
-      const request = { verb: 'POST', path: '/v1/runs/batch', content, headers, signal, is: isBatch } as const;
-      const { items } = await requests.send(request);
-      part.forEach((start, n) => {
-        const outcome = outcomeOf(items[n]);
-        outcomes[start.at] = outcome;
-        const after = outcome.error === undefined ? null : pauseMsAfter(outcome.error, attempt);
-        if (after === null || attempt >= requests.settings.maxRetries) return;
-        again.push(start);
-        pauseMs = Math.max(pauseMs, after);
-      });
+      try {
+        if (fault !== null) throw fault;
+        const replied = await startPart(requests, part, signal);
+        isKnown = true;
+        part.forEach((start, n) => {
+          const outcome = outcomeOf(replied[n]);
+          outcomes[start.at] = outcome;
+          const after = outcome.error === undefined ? null : pauseMsAfter(outcome.error, attempt);
+          if (after === null || attempt >= requests.settings.maxRetries) return;
+          again.push(start);
+          pauseMs = Math.max(pauseMs, after);
+        });
+      } catch (error) {
+        if (!isKnown || !(error instanceof MethodsError)) throw error;
+        fault = error;
+        for (const { at } of part) outcomes[at] = { error };
+      }
     }
-    left = again;
+    left = fault === null ? again : [];
     if (left.length > 0) await pause(pauseMs, signal);
   }
   return outcomes;
+}
+
+async function startPart(
+  requests: Requests,
+  part: readonly { readonly json: string }[],
+  signal: AbortSignal | undefined,
+): Promise<readonly unknown[]> {
+  const content = Buffer.from(`{"runs":[${part.map(({ json }) => json).join(',')}]}`);
+  const headers = { 'content-type': 'application/json' };
+  const request = { verb: 'POST', path: '/v1/runs/batch', content, headers, signal, is: isBatch } as const;
+  return (await requests.send(request)).items;
 }
 
 function* partsOf<T extends { readonly json: string }>(starts: readonly T[]): Generator<T[]> {

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._credentials import find_credential
-from .._errors import Conflict, InvalidRequest, RunTimeout
+from .._errors import Conflict, InvalidRequest, MethodsError, RunTimeout
 from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
@@ -139,8 +139,11 @@ class Methods:
             grant += 1
 
     def _sent_many(self, bodies: Mapping[int, Json]) -> Dict[int, BatchItem]:
+        # A request that fails after another was replied to is the outcome of its starts and of those after it: without
+        # the outcomes that are known, a caller would start all again.
         left = dict(bodies)
         outcomes: Dict[int, BatchItem] = {}
+        fault: Optional[MethodsError] = None
         attempt = 0
         while left:
             again: Dict[int, Json] = {}
@@ -148,13 +151,23 @@ class Methods:
             for places, content in batches(left):
                 headers = {"content-type": "application/json"}
                 request = Send("POST", "/v1/runs/batch", body=content, headers=headers)
-                for place, outcome in zip(places, self._requests.send(request, outcomes_of)):
+                replied: List[BatchItem] = []
+                if fault is None:
+                    try:
+                        replied = self._requests.send(request, outcomes_of)
+                    except MethodsError as error:
+                        if not outcomes:
+                            raise
+                        fault = error
+                if fault is not None:
+                    replied = [BatchItem(None, fault) for _ in places]
+                for place, outcome in zip(places, replied):
                     outcomes[place] = outcome
                     after = None if outcome.error is None else pause_after(outcome.error, attempt)
                     if after is not None and attempt < self._requests.max_retries:
                         again[place] = left[place]
                         pause = max(pause, after)
-            left = again
+            left = again if fault is None else {}
             if left:
                 sleep(pause)
                 attempt += 1
