@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 /** Tests that start a whole system each. Their time limits are many seconds. */
-const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/'];
+const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/', 'test/dashboard/'];
 /** Tests of a system under the highest load that the machine can produce: they need the machine for themselves. */
 const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
 const IMPORT = /^import [^;]*?'(\.[^']+)';$/gm;
