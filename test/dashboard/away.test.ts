@@ -80,8 +80,8 @@ describe('an open page', { skip }, () => {
     await links.getByRole('link', { name: 'Workers' }).click();
     await page.getByRole('heading', { name: 'The dashboard was updated' }).waitFor();
     await keepsRules(page, 'a missing part');
-    // Once more than the server answered that it is there, and so once more after the page was reloaded.
-    assert.equal(asked, 4);
+    // A gateway of the next release may have been asked, and the page reloads itself once.
+    assert.equal(asked, 6);
     await page.unroute('**/assets/workers-page*.js');
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByRole('heading', { name: 'Workers' }).waitFor();

@@ -3,10 +3,11 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type ComponentType, lazy } from 'react';
 import { pause } from '../live/pause.ts';
-import { askRelease, ownRelease } from '../live/release.ts';
+import { askForPage } from '../live/release.ts';
 
 const FIRST_WAIT_MS = 250;
 const WAIT_MS_MAX = 5_000;
+const REFUSALS_MAX = 3;
 /** In the words of Chromium, of Firefox, and of Safari. */
 const MISSING = /dynamically imported module|Importing a module script/;
 
@@ -27,18 +28,18 @@ export function pagePart<Part extends ComponentType<any>>(load: () => Promise<Pa
   return lazyRouteComponent(async () => ({ default: await loaded(load) }));
 }
 
-/** Rejects when the server answers and does not have the part, as after an update. */
+/** Rejects when the server answers and still does not have the part, as after an update. */
 async function loaded<Part>(load: () => Promise<Part>): Promise<Part> {
-  let answers = false;
+  let refusals = 0;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
     try {
       return await load();
     } catch (error) {
-      if (answers || !isMissingPart(error)) throw error;
-      const release = await askRelease();
-      if (release !== null && release !== ownRelease()) throw error;
-      answers = release !== null;
-      if (!answers) await pause(waitMs * (0.5 + Math.random()));
+      if (!isMissingPart(error)) throw error;
+      if ((await askForPage())?.ok) refusals++;
+      // During an update another gateway may have it.
+      if (refusals === REFUSALS_MAX) throw error;
+      await pause(waitMs * (0.5 + Math.random()));
     }
   }
 }

@@ -1,21 +1,16 @@
 // Whether the server has a newer dashboard than this page: its parts may have other names by then.
 
-/** Null in development. */
-export function ownRelease(): string | null {
-  return document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content ?? null;
+export async function isNewerRelease(): Promise<boolean> {
+  const own = document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content;
+  const theirs = (await askForPage())?.headers.get('methods-release') ?? null;
+  return own !== undefined && theirs !== null && theirs !== own;
 }
 
-/** The server's; null: it does not answer, or it has none. */
-export async function askRelease(): Promise<string | null> {
+/** The head of the page as it would load now. Null: the server does not answer. */
+export async function askForPage(): Promise<Response | null> {
   try {
-    const reply = await fetch('/', { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store' });
-    return reply.headers.get('methods-release');
+    return await fetch('/', { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store' });
   } catch {
     return null;
   }
-}
-
-export async function isNewerRelease(): Promise<boolean> {
-  const [own, theirs] = [ownRelease(), await askRelease()];
-  return own !== null && theirs !== null && theirs !== own;
 }
