@@ -86,6 +86,9 @@ describe('in their first days a person', { skip }, () => {
     };
     await ticked('Save a method', 'Done');
     await publish('Publish');
+    // The commands name it by now.
+    await first.getByText(`npx methods worker --method wf_${method}`).waitFor();
+    await first.getByText(`"method": "wf_${method}"`).waitFor();
 
     await own.goto(`${home}settings?part=keys`);
     await own.getByRole('button', { name: 'New key' }).click();

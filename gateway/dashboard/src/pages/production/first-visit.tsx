@@ -2,8 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { apiOf, got } from '../../api/client.ts';
+import { useMethods } from '../../api/method-names.ts';
+import { startCommand } from '../../api/start-command.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Command } from '../../design/command.tsx';
+import { HostileText } from '../../design/hostile-text.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageLink } from '../../frame/page-link.tsx';
 import { useMay } from '../../session/viewer.tsx';
@@ -20,6 +23,7 @@ export function FirstVisit() {
   const server = useQuery({ queryKey: ['server'], queryFn: () => got(apiOf(null).GET('/.well-known/methods')) });
   const url = server.data?.base_url ?? window.location.origin;
   const done = steps.data;
+  const published = useMethods().data?.find(({ published_version: version }) => version !== null);
   return (
     <section className={classes.visit}>
       <p className={classes.intro}>
@@ -52,13 +56,28 @@ export function FirstVisit() {
         </Step>
         <Step title="Start a worker" isDone={done?.worker_connected}>
           <p>Runs are executed where you start it: on your laptop or on your servers.</p>
-          <Command text={'export SERVICE_API_KEY=sk_…\nnpx methods worker --method hello.method'} />
+          <Command
+            text={
+              published === undefined
+                ? 'export SERVICE_API_KEY=sk_…\nnpx methods worker --method hello.method'
+                : startCommand(url, published.production_id)
+            }
+          />
         </Step>
         <Step title="Finish the first run" isDone={done?.run_finished}>
           <p>Start it from your application, or by hand:</p>
           <Command
-            text={`curl '${url}/v1/runs?wait_ms=10000' -H "authorization: Bearer $SERVICE_API_KEY" \\\n  -H 'content-type: application/json' -d '{"method": "wf_…", "inputs": {}}'`}
+            text={`curl '${url}/v1/runs?wait_ms=10000' -H "authorization: Bearer $SERVICE_API_KEY" \\\n  -H 'content-type: application/json' -d '{"method": "${published?.production_id ?? 'wf_…'}", "inputs": {}}'`}
           />
+          {published !== undefined && (
+            <p>
+              Or in the browser:{' '}
+              <PageLink to={`/methods/${published.id}`}>
+                <HostileText text={published.display_name} max={80} />
+              </PageLink>
+              .
+            </p>
+          )}
         </Step>
       </ol>
     </section>

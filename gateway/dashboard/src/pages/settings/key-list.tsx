@@ -86,7 +86,8 @@ export function KeyList() {
                       )}
                     </td>
                     <td>
-                      <Time at={key.last_used_at} as="ago" />{' '}
+                      {key.last_used_at === null ? 'never' : <Time at={key.last_used_at} as="ago" />}
+                      {' · '}
                       <PageLink to="/" search={{ started_by: key.id }}>
                         Its runs
                       </PageLink>
