@@ -68,6 +68,34 @@ describe('an open page', { skip }, () => {
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
   });
 
+  test('says that the server does not reply, and loads when it does', async () => {
+    const tab = await browser.tab();
+    await tab.clock.install();
+    // Accepted, and never replied to.
+    await tab.route('**/api/usage*', () => {});
+    await tab.goto(at('/usage'));
+    await tab.getByRole('heading', { name: 'Usage' }).waitFor();
+    const failed = tab.getByRole('alert').getByText('The server did not reply in time.');
+    await until('the page gives up', async () => {
+      await tab.clock.runFor(10_000);
+      return failed.isVisible();
+    });
+    await tab.unroute('**/api/usage*');
+    await tab.route('**/api/usage*', (route) =>
+      route.fulfill({ contentType: 'application/json', body: '{"items": [' }),
+    );
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    const cut = tab.getByRole('alert').getByText('The reply cannot be read');
+    await until('it is tried again', async () => {
+      await tab.clock.runFor(1_000);
+      return cut.isVisible();
+    });
+    await tab.unroute('**/api/usage*');
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    await tab.getByText('All runs are counted').waitFor();
+    await tab.close();
+  });
+
   test('offers to reload where the server no longer has a part', async () => {
     await page.goto(at('/inbox'));
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();

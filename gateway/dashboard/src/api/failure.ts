@@ -6,7 +6,7 @@ export interface FailureFinding {
   readonly message: string;
 }
 
-/** `unreachable`: no reply came. `not_json`: something between the browser and the server replied. */
+/** `unreachable`: no reply came. `late`: it did not come in time. `not_json`: something between the browser and the server replied. */
 export class Failure extends Error {
   override readonly name = 'Failure';
 
@@ -26,6 +26,14 @@ export class Failure extends Error {
 
 export function unreachable(): Failure {
   return new Failure('unreachable', 'The server cannot be reached.', 0, null);
+}
+
+export function late(): Failure {
+  return new Failure('late', 'The server did not reply in time.', 0, null);
+}
+
+export function unreadable(): Failure {
+  return new Failure('not_json', 'The reply cannot be read: it was cut, or another server sent it.', 0, null);
 }
 
 /** Of a reply that is no success. */

@@ -6,10 +6,13 @@ export async function isNewerRelease(): Promise<boolean> {
   return own !== undefined && theirs !== null && theirs !== own;
 }
 
+const HEAD_MS_MAX = 10_000;
+
 /** The head of the page as it would load now. Null: the server does not answer. */
 export async function askForPage(): Promise<Response | null> {
   try {
-    return await fetch('/', { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store' });
+    const signal = AbortSignal.timeout(HEAD_MS_MAX);
+    return await fetch('/', { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store', signal });
   } catch {
     return null;
   }
