@@ -22,7 +22,7 @@ describe('an open page', { skip }, () => {
     const body = { method: stack.method('greet'), inputs: { name: 'Ada' } };
     return (await until('the server answers', () => stack.api.startSettled(body).catch(() => null))).run_id;
   };
-  const row = (runId: string) => page.getByRole('row').filter({ hasText: runId.slice(-8) });
+  const row = (runId: string, tab = page) => tab.getByRole('row').filter({ hasText: runId.slice(-8) });
 
   before(async () => {
     stack = await commonStack();
@@ -94,6 +94,25 @@ describe('an open page', { skip }, () => {
     await tab.getByRole('button', { name: 'Try again' }).click();
     await tab.getByText('All runs are counted').waitFor();
     await tab.close();
+  });
+
+  test('asks for its events again where the server accepts the connection and is silent', async () => {
+    await using other = await signedInVisitor(stack, ADA);
+    const tab = other.page;
+    await tab.clock.install();
+    let asked = 0;
+    await tab.route('**/api/events', (route) => (asked++ === 0 ? undefined : route.continue()));
+    await tab.goto(at('/'));
+    await until('the events are asked for', () => asked === 1);
+    await until('they are asked for again', async () => {
+      await tab.clock.runFor(10_000);
+      return asked === 2;
+    });
+    const runId = await started();
+    await until('the page has the run', async () => {
+      await tab.clock.runFor(1_000);
+      return (await tab.getByRole('button', { name: /^\d+ new run/ }).isVisible()) || row(runId, tab).isVisible();
+    });
   });
 
   test('offers to reload where the server no longer has a part', async () => {

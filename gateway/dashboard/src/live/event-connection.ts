@@ -56,11 +56,12 @@ export async function followEvents(options: ConnectionOptions): Promise<void> {
 
 async function* eventsOf({ url, signal, onRefused }: ConnectionOptions, since: string | null) {
   const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), SILENCE_MS_MAX);
   const response = await fetch(url, {
     headers: { accept: 'text/event-stream', ...(since !== null && { 'last-event-id': since }) },
     cache: 'no-store',
     signal: AbortSignal.any([signal, silence.signal]),
-  });
+  }).finally(() => clearTimeout(timer));
   if (response.status === 401 || response.status === 403) onRefused();
   if (!response.ok || response.body === null) throw new Error(`the stream replied ${response.status}`);
   yield* readEvents(heard(response.body, silence), (message) => new Error(message));
