@@ -14,6 +14,8 @@ const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
 const LOG_TAIL_LINES = 40;
 /** A process that is asked to end, and one that the stack starts again. */
 const CHANGE_MS = 180_000;
+/** A thread of a process that is being stopped may still write a file into a folder that was just emptied. */
+const REMOVED = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 } as const;
 
 export interface ClusterOptions {
   readonly schedulers?: number;
@@ -142,7 +144,7 @@ export class Cluster {
     const pid = await this.runningPid(name);
     // Stopped first: nothing is written between the removal and the death.
     const letGo = this.freezeTree(name);
-    rmSync(join(this.folder.dataDir, name, 'files'), { recursive: true, force: true });
+    rmSync(join(this.folder.dataDir, name, 'files'), REMOVED);
     process.kill(pid, 'SIGKILL');
     letGo();
     await until(`${name} is gone`, () => !isRunning(pid), CHANGE_MS);
@@ -153,7 +155,7 @@ export class Cluster {
     const pid = await this.runningPid('nats');
     // Stopped first: nothing is written between the removal and the death.
     process.kill(pid, 'SIGSTOP');
-    rmSync(join(this.folder.dataDir, 'nats', 'jetstream'), { recursive: true, force: true });
+    rmSync(join(this.folder.dataDir, 'nats', 'jetstream'), REMOVED);
     process.kill(pid, 'SIGKILL');
     await this.restarted('nats', pid);
   }
