@@ -6,7 +6,10 @@ export interface FailureFinding {
   readonly message: string;
 }
 
-/** `unreachable`: no reply came. `late`: it did not come in time. `not_json`: something between the browser and the server replied. */
+/**
+ * `unreachable`: no reply came. `late`: it did not come in time. `not_json`: something between the browser and the server
+ * replied, or the reply was cut.
+ */
 export class Failure extends Error {
   override readonly name = 'Failure';
 
