@@ -118,7 +118,13 @@ class AppWorker:
             rested = not any(self._calls.values())
             self._calls[method] = self._calls.get(method, 0) + 1
             if self._process is None:
-                self._start()
+                try:
+                    self._start()
+                except OSError as error:
+                    self._calls[method] -= 1
+                    raise WorkerMissing(
+                        f"The worker of this application cannot be started: {error}", code="worker_missing"
+                    ) from error
             elif new or rested:
                 self._serve()
 
@@ -136,7 +142,12 @@ class AppWorker:
         # A step that could read the key could act for the whole organization.
         env = {name: value for name, value in os.environ.items() if name != "SERVICE_API_KEY"}
         self._process = subprocess.Popen(
-            [self._node, str(CODE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True
+            [self._node, str(CODE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=env,
+            # Not that of the locale: results are any text.
+            encoding="utf-8",
         )
         self._serve()
         for work in (self._read, self._authorize):
@@ -189,23 +200,28 @@ class AppWorker:
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            report: Dict[str, Any] = json.loads(line)
-            kind, message = report.get("report"), str(report.get("message", ""))
-            if kind == "warning":
-                warnings.warn(message, MethodsWarning, stacklevel=2)
-            elif kind == "connected":
-                self._failures = 0
-            elif kind == "result":
-                with self._lock:
-                    asked = self._asked.pop(report["content_id"], [])
-                _resolve(asked, report.get("result"))
-            elif kind == "made":
-                with self._lock:
-                    self._made[report["content_id"]] = (report["attempts"], report["result"])
-                    while len(self._made) > MADE_MAX:
-                        del self._made[next(iter(self._made))]
-            logger.debug("worker: %s", message or kind)
+        with process.stdout as lines:
+            for line in lines:
+                try:
+                    report: Dict[str, Any] = json.loads(line)
+                except ValueError:
+                    logger.debug("worker: a line that is no report")
+                    continue
+                kind, message = report.get("report"), str(report.get("message", ""))
+                if kind == "warning":
+                    _warn(message)
+                elif kind == "connected":
+                    self._failures = 0
+                elif kind == "result":
+                    with self._lock:
+                        asked = self._asked.pop(report["content_id"], [])
+                    _resolve(asked, report.get("result"))
+                elif kind == "made":
+                    with self._lock:
+                        self._made[report["content_id"]] = (report["attempts"], report["result"])
+                        while len(self._made) > MADE_MAX:
+                            del self._made[next(iter(self._made))]
+                logger.debug("worker: %s", message or kind)
         with self._lock:
             asked = [each for waiting in self._asked.values() for each in waiting]
             self._asked.clear()
@@ -224,7 +240,18 @@ class AppWorker:
                 return
             self._process = None
             if any(self._calls.values()):
-                self._start()
+                try:
+                    self._start()
+                except OSError as error:
+                    _warn(f"The worker of this application cannot be started again: {error}")
+
+
+def _warn(message: str) -> None:
+    try:
+        warnings.warn(message, MethodsWarning, stacklevel=3)
+    except MethodsWarning:
+        # Where warnings are errors, this one has no caller that it could reach, and must not end the thread.
+        logger.warning("%s", message)
 
 
 def _resolve(asked: "List[Future[Optional[Json]]]", result: Optional[Json]) -> None:
