@@ -192,6 +192,7 @@ export class ApplicationWorker {
     } catch (error) {
       this.thread = null;
       this.failed(error);
+      this.startAgain();
     }
   }
 
@@ -232,6 +233,11 @@ export class ApplicationWorker {
     this.thread = null;
     this.stopping = false;
     for (const contentId of [...this.asked.keys()]) this.shown(contentId, undefined);
+    this.startAgain();
+  }
+
+  /** While a run waits for it. */
+  private startAgain(): void {
     if (this.waiting === 0) return;
     const again = () => {
       if (this.thread === null && this.waiting > 0) void this.start();
