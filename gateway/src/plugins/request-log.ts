@@ -13,36 +13,33 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { caller, errorCode, refusal, params, tool, clientName } = request;
     const runId = (params as { id?: unknown } | undefined)?.id;
-    logger.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        route: request.routeOptions.url ?? 'none',
-        status: reply.statusCode,
-        ...(tool === null ? {} : { tool }),
-        ...(clientName === '' ? {} : { client: clientName }),
-        ...(errorCode === null ? {} : { code: errorCode }),
-        ...(refusal === null ? {} : { refusal }),
-        ...(caller === null ? {} : nameOf(caller)),
-        ...(typeof runId === 'string' && isId('run', runId) ? { run_id: runId } : {}),
-        peer: clientAddress(request),
-        total_ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    );
+    const record: Record<string, unknown> = {
+      request_id: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+    };
+    if (tool !== null) record.tool = tool;
+    if (clientName !== '') record.client = clientName;
+    if (errorCode !== null) record.code = errorCode;
+    if (refusal !== null) record.refusal = refusal;
+    if (caller !== null) addCaller(record, caller);
+    if (typeof runId === 'string' && isId('run', runId)) record.run_id = runId;
+    record.peer = clientAddress(request);
+    record.total_ms = Math.round(reply.elapsedTime * 10) / 10;
+    logger.info(record, 'request');
     done();
   });
 }
 
-function nameOf(caller: Caller): Record<string, string> {
-  switch (caller.kind) {
-    case 'service_key':
-      return { org_id: caller.orgId, key_id: caller.keyId };
-    case 'user':
-      return { org_id: caller.orgId, user_id: caller.userId, credential: caller.credential };
-    case 'upload':
-      return { org_id: caller.orgId, upload_id: caller.uploadId };
+function addCaller(record: Record<string, unknown>, caller: Caller): void {
+  record.org_id = caller.orgId;
+  if (caller.kind === 'service_key') record.key_id = caller.keyId;
+  if (caller.kind === 'user') {
+    record.user_id = caller.userId;
+    record.credential = caller.credential;
   }
+  if (caller.kind === 'upload') record.upload_id = caller.uploadId;
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;

@@ -109,14 +109,21 @@ export function waitRequest(query: Static<typeof WaitQuery>): WaitRequest | null
 
 /** The connection of a request that waits. */
 export function waitingCaller({ raw, request }: FastifyReply): WaitingCaller {
-  return {
-    id: callerId(callerOf(request)),
-    get gone() {
-      return raw.destroyed;
-    },
-    onGone(listener) {
-      raw.on('close', listener);
-      return () => raw.off('close', listener);
-    },
-  };
+  return new CallerOfReply(callerId(callerOf(request)), raw);
+}
+
+class CallerOfReply implements WaitingCaller {
+  constructor(
+    readonly id: string,
+    private readonly raw: FastifyReply['raw'],
+  ) {}
+
+  get gone(): boolean {
+    return this.raw.destroyed;
+  }
+
+  onGone(listener: () => void): () => void {
+    this.raw.on('close', listener);
+    return () => this.raw.off('close', listener);
+  }
 }

@@ -154,7 +154,7 @@ function* startMessage(
     answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
     metadata: asked.metadata,
     needs: [...startable.needs],
-    ...(files !== null && { files }),
+    files: files ?? undefined,
     cleansUp: startable.cleansUp,
     onlyComputes: startable.onlyComputes && !isInBatch,
     contentId: device?.contentId ?? '',
