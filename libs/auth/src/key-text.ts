@@ -37,15 +37,26 @@ export function serviceKeyText(auth: Uint8Array, content: Uint8Array): { key: st
 
 /** `text` is ASCII. */
 export function keyChecksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i++) {
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
 }
 
-/** CRC-32 as in zlib, which browsers do not have. */
+const CRC_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+  return sum;
+});
+
+/** CRC-32 as in zlib, which browsers do not have. Every request with a key needs it: a table takes an eighth of the time. */
 function crc32(text: string): number {
   let sum = -1;
   for (let at = 0; at < text.length; at++) {
-    sum ^= text.charCodeAt(at);
-    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+    sum = (sum >>> 8) ^ (CRC_OF_BYTE[(sum ^ text.charCodeAt(at)) & 0xff] ?? 0);
   }
   return ~sum >>> 0;
 }

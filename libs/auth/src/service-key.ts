@@ -1,5 +1,5 @@
 // Service keys: the server stores only SHA-256 of `sk_<auth part>`; the content part is for the caller's own encryption.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { keyChecksum, SECRET_BYTES, serviceKeyText } from './key-text.ts';
 
 const WHOLE = /^(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
@@ -37,5 +37,5 @@ export function parseBearerKey(text: string): ParsedServiceKey | null {
 
 /** SHA-256 of the ASCII text `sk_<auth part>`, by which the server identifies a key. */
 export function authSha256(authPart: string): Buffer {
-  return createHash('sha256').update(authPart, 'ascii').digest();
+  return hash('sha256', authPart, 'buffer');
 }
