@@ -103,9 +103,19 @@ export const silentLogger: Logger = {
  * `ERROR_FIELDS` are left to the logger.
  */
 export function redacted(fields: Record<string, unknown>): Record<string, unknown> {
+  if (isPlain(fields)) return fields;
   const copy = redactedAt(fields, 0) as Record<string, unknown>;
   for (const name of ERROR_FIELDS) if (name in fields) copy[name] = fields[name];
   return copy;
+}
+
+/** Most records need no copy: nothing in them is nested or redacted. */
+function isPlain(fields: Record<string, unknown>): boolean {
+  for (const name in fields) {
+    const value = fields[name];
+    if ((typeof value === 'object' && value !== null) || typeof value === 'function' || isTelling(name)) return false;
+  }
+  return true;
 }
 
 function redactedAt(value: unknown, depth: number): unknown {
@@ -122,7 +132,9 @@ function redactedAt(value: unknown, depth: number): unknown {
 }
 
 function isTelling(name: string): boolean {
-  return NAMES.has(name) || ENDINGS.some((ending) => name.endsWith(ending));
+  if (NAMES.has(name)) return true;
+  for (const ending of ENDINGS) if (name.endsWith(ending)) return true;
+  return false;
 }
 
 // The part of an error that a log may hold. Drivers and parsers put the refused value into their message, so the
