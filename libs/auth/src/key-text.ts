@@ -37,13 +37,7 @@ export function serviceKeyText(auth: Uint8Array, content: Uint8Array): { key: st
 
 /** `text` is ASCII. */
 export function keyChecksum(text: string): string {
-  let rest = crc32(text);
-  let digits = '';
-  for (let i = 0; i < CHECKSUM_CHARACTERS; i++) {
-    digits = ALPHABET.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
+  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 }
 
 const CRC_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => {
@@ -52,7 +46,7 @@ const CRC_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-/** CRC-32 as in zlib, which browsers do not have. Every request with a key needs it: a table takes an eighth of the time. */
+/** CRC-32 as in zlib, which browsers do not have. It uses a table, since every request with a whole key needs it. */
 function crc32(text: string): number {
   let sum = -1;
   for (let at = 0; at < text.length; at++) {
