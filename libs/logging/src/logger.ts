@@ -98,8 +98,8 @@ export const silentLogger: Logger = {
 
 /**
  * The last guard against content and credentials in a log: fields with a name of secret or content lose their value, at
- * any depth. Callers must not log such things at all; this catches their mistakes. A copy of the fields with such
- * values replaced. Errors become records wherever they are, since a driver hangs queries and values on them; those in
+ * any depth. Callers must not log such things at all; this catches their mistakes. Returns a copy with such values
+ * replaced, or the fields themselves if there is nothing to replace. Errors become records wherever they are, since a driver hangs queries and values on them; those in
  * `ERROR_FIELDS` are left to the logger.
  */
 export function redacted(fields: Record<string, unknown>): Record<string, unknown> {
@@ -109,8 +109,9 @@ export function redacted(fields: Record<string, unknown>): Record<string, unknow
   return copy;
 }
 
-/** Most records need no copy: nothing in them is nested or redacted. */
+/** Reports whether nothing in the record is nested or redacted, as in most of them. */
 function isPlain(fields: Record<string, unknown>): boolean {
+  if (fields instanceof Error) return false;
   for (const name in fields) {
     const value = fields[name];
     if ((typeof value === 'object' && value !== null) || typeof value === 'function' || isTelling(name)) return false;

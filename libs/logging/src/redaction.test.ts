@@ -153,3 +153,8 @@ describe('the record of an error', () => {
     deepEqual(errorRecord(undefined), { type: 'undefined' });
   });
 });
+
+test('an error in place of the fields becomes a record', () => {
+  const text = JSON.stringify(redacted(new RangeError('hunter2') as unknown as Record<string, unknown>));
+  ok(text.includes('"type":"RangeError"') && !text.includes('hunter2'), text);
+});
