@@ -34,12 +34,17 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
 
 function addCaller(record: Record<string, unknown>, caller: Caller): void {
   record.org_id = caller.orgId;
-  if (caller.kind === 'service_key') record.key_id = caller.keyId;
-  if (caller.kind === 'user') {
-    record.user_id = caller.userId;
-    record.credential = caller.credential;
+  switch (caller.kind) {
+    case 'service_key':
+      record.key_id = caller.keyId;
+      break;
+    case 'user':
+      record.user_id = caller.userId;
+      record.credential = caller.credential;
+      break;
+    case 'upload':
+      record.upload_id = caller.uploadId;
   }
-  if (caller.kind === 'upload') record.upload_id = caller.uploadId;
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
