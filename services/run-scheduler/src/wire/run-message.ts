@@ -80,9 +80,9 @@ export function runView(run: Run): RunViewMessage {
 }
 
 /**
- * What a whole run and a run in a list show alike. Every run has its message made, so the fields are written one by one
- * and always in this order, also those that are set later: see "Copies" in docs/performance.md. A fact whose name the
- * message has must be here, or this does not compile.
+ * What a whole run and a run in a list show alike. It is on the path of every run, so all fields are written one by
+ * one in a fixed order, also those that are set later: see "Copies" in docs/performance.md. The compiler demands every
+ * fact whose name the message has.
  */
 export function shownView(facts: ShownFacts, run: ShownState) {
   const sleeps = run.status === 'sleeping';
