@@ -55,6 +55,8 @@ export class ProcessState {
       this.#watch(globalThis[name]);
       this.#watch(globalThis[name].prototype);
     }
+    // Since Node 22 the first look at the names of `fetch` loads it, which adds names.
+    for (const key of Reflect.ownKeys(globalThis)) Object.getOwnPropertyDescriptor(globalThis, key);
     this.#globals = Reflect.ownKeys(globalThis);
     this.#globalValues = this.#globals.map((key) => {
       const { value, get } = Object.getOwnPropertyDescriptor(globalThis, key);
@@ -133,9 +135,10 @@ export class ProcessState {
     return false;
   }
 
-  /** The first fetch keeps its connections under a global symbol; anything else there is the step's. */
+  /** The first fetch of Node 20 keeps its connections under a global symbol; anything else there is the step's. */
   #isFetchAlone(globals) {
     if (globals.length !== this.#globals.length + 1 || !(DISPATCHER in globalThis)) return false;
+    if (this.#globals.includes(DISPATCHER)) return false;
     this.#dispatcher ??= globalThis[DISPATCHER];
     return globalThis[DISPATCHER] === this.#dispatcher;
   }

@@ -142,10 +142,13 @@ return {"done": done}`,
   });
 
   it('reaches abstract sockets of the machine only with the network', async () => {
+    // Node's name of it was filled up with zeros before Node 22.
     const code = `import socket
-try:
-    s = socket.socket(socket.AF_UNIX); s.connect(("\\0" + name).ljust(108, "\\0")); return {"got": s.recv(5).decode()}
-except OSError: return {"got": None}`;
+for path in (("\\0" + name).ljust(108, "\\0"), "\\0" + name):
+    try:
+        s = socket.socket(socket.AF_UNIX); s.connect(path); return {"got": s.recv(5).decode()}
+    except OSError: pass
+return {"got": None}`;
     const inputs = { name: literal(abstract) };
     assert.deepEqual(await seen(code, { inputs, network: false }), { got: null });
     assert.deepEqual(await seen(code, { inputs }), { got: 'hello' });
