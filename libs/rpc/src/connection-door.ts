@@ -19,6 +19,8 @@ interface Guest {
 export class ConnectionDoor {
   private readonly places: Shares;
   private readonly guests = new Map<string, Guest>();
+  private admittedOpen = 0;
+  private onLastLeft = () => {};
   private readonly server = createServer({ noDelay: true }, (socket) => this.enter(socket));
 
   constructor(private readonly options: DoorOptions) {
@@ -47,15 +49,21 @@ export class ConnectionDoor {
     return typeof bound === 'object' && bound !== null ? bound.port : 0;
   }
 
-  /** New connections are refused; those open stay. */
-  close(): void {
+  /** New connections are refused; those open stay. Resolves when the last one with an admitted call has ended. */
+  close(): Promise<void> {
     this.server.close();
+    if (this.admittedOpen === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.onLastLeft = resolve;
+    });
   }
 
   /** A call on this connection was admitted. */
   admitted(remoteAddress: string | undefined, remotePort: number | undefined): void {
     const guest = this.guests.get(`${remoteAddress}:${remotePort}`);
-    if (guest) guest.admitted = true;
+    if (guest === undefined || guest.admitted) return;
+    guest.admitted = true;
+    this.admittedOpen++;
   }
 
   private enter(socket: Socket): void {
@@ -76,6 +84,7 @@ export class ConnectionDoor {
       clearTimeout(deadline);
       place.leave();
       if (this.guests.get(name) === guest) this.guests.delete(name);
+      if (guest.admitted && --this.admittedOpen === 0) this.onLastLeft();
     });
     this.options.accept(socket);
   }

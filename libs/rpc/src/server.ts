@@ -161,17 +161,20 @@ export class RpcServer implements Stoppable {
 
   private stopOnce(): Promise<void> {
     this.setServing(false);
-    this.door.close();
+    const callersGone = this.door.close();
     return new Promise((resolve) => {
       const force = setTimeout(() => {
         this.server.forceShutdown();
         // The server does not always report that, as for a connection that is lost at that moment.
         resolve();
       }, this.options.graceMs ?? GRACE_MS);
-      this.server.tryShutdown(() => {
-        clearTimeout(force);
-        resolve();
-      });
+      // Since Node 24 the server closes its sessions itself, and its shutdown does not wait for their calls any more.
+      this.server.tryShutdown(() =>
+        callersGone.then(() => {
+          clearTimeout(force);
+          resolve();
+        }),
+      );
       for (const stream of this.openFrames) stream.close(new ServiceError('unavailable', 'This node is stopping.'));
     });
   }
