@@ -20,7 +20,8 @@ export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   after(delayMs, run) {
-    const handle = setTimeout(run, delayMs);
+    // What is due already is not a mistake, but Node warns about a negative delay.
+    const handle = setTimeout(run, Math.max(delayMs, 0));
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
