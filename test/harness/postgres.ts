@@ -1,7 +1,7 @@
 // A real Postgres for tests: one server per test process, or the test runner's, and a fresh database for each caller.
 // The server and its folder are removed when the test process ends, even after a kill.
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@methods/local-stack/embedded/postgres-server';
 import postgres from 'postgres';
@@ -108,7 +108,11 @@ export function startTestPostgres(
 ): Promise<OwnPostgres> {
   const made = process.env.METHODS_TEST_CLUSTER;
   const dataDir = join(folder, 'data');
-  if (made !== undefined && !existsSync(dataDir)) cpSync(made, dataDir, { recursive: true });
+  if (made !== undefined && !existsSync(dataDir)) {
+    cpSync(made, dataDir, { recursive: true });
+    // Since Node 22 the copy of a folder has the usual rights, which Postgres refuses.
+    chmodSync(join(dataDir, 'cluster'), 0o700);
+  }
   const start = async (port: number): Promise<OwnPostgres> => {
     const server = await startPostgres({
       dataDir,

@@ -159,7 +159,9 @@ test('a run that ends before its start is answered, or while the stream is broke
   assert.equal(service.reads, 1);
 
   service.onStart = () => {};
-  const calls = [methods.run({ method: 'wf_1' }), methods.run({ method: 'wf_1' })];
+  const calls = [methods.run({ method: 'wf_1' })];
+  await until('the first is started', () => service.runs.size === 6);
+  calls.push(methods.run({ method: 'wf_1' }));
   await until('both are started', () => service.runs.size === 7);
   service.ends('run_5');
   assert.equal((await calls[0])?.run_id, 'run_5');

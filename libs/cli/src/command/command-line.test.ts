@@ -29,7 +29,9 @@ function read(...line: string[]): { line: CommandLine | null; printed: string } 
   assert.ok(command);
   describe(command, WORDS, line);
   const read = readCommandLine(command, WORDS, line);
-  return { line: read, printed: (stdout.read() ?? '').toString() };
+  let printed = '';
+  for (let chunk = stdout.read(); chunk !== null; chunk = stdout.read()) printed += chunk;
+  return { line: read, printed };
 }
 
 function given(...words: string[]): CommandLine {
