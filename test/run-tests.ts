@@ -1,13 +1,15 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
-// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that load
-// the machine as much as they can last, one file at a time. Nothing is left running, however this ends.
+// call the `methods` command as a package that was packed here. Tests of whole systems come first. Those of packages that
+// customers install run on the Node of this machine. Those that load the machine as much as they can come last, one file
+// at a time. Nothing is left running, however this ends.
 import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { servedBuilds } from '@methods/local-stack/served-builds';
 import { root } from './checks/command.ts';
+import { MACHINE_NODE } from './harness/machine-node.ts';
 import { PackedCli } from './harness/packed-cli.ts';
 import { makeCluster, type OwnPostgres, startSharedPostgres } from './harness/postgres.ts';
 import { cpuSeconds } from './harness/process-tree.ts';
@@ -20,6 +22,7 @@ import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
+const TEST_MS_MAX = 1_800_000;
 const CPU_FILE = 'node_modules/.cache/methods-test-cpu.txt';
 // Certificates of this machine: every process of Node would read all of them when it starts, which takes it twice as
 // long as the rest of its start. Tests call only servers of their own.
@@ -28,15 +31,18 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 const ROOM_BYTES = 6 * 2 ** 30;
 const folder = folderOfRun(ROOM_BYTES);
 if (folder !== null) process.env.TMPDIR = folder;
-const { beside, wholeSystem, loads } = findTestFiles(root, process.argv.slice(2));
+const { beside, installed, wholeSystem, loads } = findTestFiles(root, process.argv.slice(2));
+/** Many of the tests wait more than they work. */
+const CONCURRENCY = availableParallelism() + 2;
 const runs = [
-  // The longest first. Many of them wait more than they work.
+  // The longest first.
   {
     groups: [...sharedStacks(root, wholeSystem), ...sharedProcesses(root, beside)],
-    concurrency: availableParallelism() + 2,
-    timeoutMs: 1_800_000,
+    node: process.execPath,
+    concurrency: CONCURRENCY,
   },
-  { groups: loads.map((file) => [file]), concurrency: 1, timeoutMs: 1_800_000 },
+  { groups: sharedProcesses(root, installed), node: MACHINE_NODE, concurrency: CONCURRENCY },
+  { groups: loads.map((file) => [file]), node: process.execPath, concurrency: 1 },
 ].filter((run) => run.groups.length > 0);
 
 let running: NodeTests | null = null;
@@ -56,6 +62,7 @@ async function runAll(env: NodeJS.ProcessEnv, built: BuiltCode): Promise<boolean
     if (stopped !== null) return false;
     running = runNodeTests({
       ...run,
+      timeoutMs: TEST_MS_MAX,
       files: run.groups.map((group) => built.file(group)),
       root,
       env: { ...process.env, ...env },
@@ -93,7 +100,7 @@ if (runs.length === 0) {
     // Each stack would start two processes to find them.
     wholeSystem.length + loads.length > 0 ? servedBuilds(console.error) : {},
   ]);
-  const [pip, reports] = [tempFolder('pip'), tempFolder('cpu')];
+  const [pip, reports, compiled] = [tempFolder('pip'), tempFolder('cpu'), tempFolder('compiled')];
   const startS = cpuSeconds([process.pid])[0] ?? 0;
   const env = {
     ...served,
@@ -101,6 +108,8 @@ if (runs.length === 0) {
     METHODS_TEST_CLI: cli.bin,
     METHODS_TEST_PIP: pip,
     METHODS_TEST_CPU: join(reports, 'rows'),
+    // The code that test processes have in common is compiled once (from Node 22 on).
+    NODE_COMPILE_CACHE: compiled,
     // Some thirty nats-servers run at a time or after another. One that uses several threads at once takes three times
     // the processor for the same messages.
     GOMAXPROCS: '1',
@@ -117,7 +126,7 @@ if (runs.length === 0) {
     console.log(`\nCPU seconds, all of them in ${CPU_FILE}:\n${ranking.split('\n').slice(0, 12).join('\n')}`);
   } finally {
     built.remove();
-    for (const folder of [pip, reports]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [pip, reports, compiled]) rmSync(folder, { recursive: true, force: true });
     // Nothing is read again: no last checkpoint.
     await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
     if (folder !== null) removeFolder(folder);

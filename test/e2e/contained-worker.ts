@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { MACHINE_NODE } from '../harness/machine-node.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { containerFile } from './guide-code.ts';
 import { type Program, startProgram } from './started-program.ts';
@@ -80,9 +81,9 @@ function emptyFolder(place: string): string {
 
 /** Whether this machine can make such a root. */
 export async function canContain(): Promise<boolean> {
-  const probe = ['--ro-bind', '/', '/', '--unshare-user', '--uid', UID, process.execPath, '-e', '0'];
+  const probe = ['--ro-bind', '/', '/', '--unshare-user', '--uid', UID, MACHINE_NODE, '-e', '0'];
   return (
-    process.execPath.startsWith('/usr/') &&
+    MACHINE_NODE.startsWith('/usr/') &&
     (await run('bwrap', probe)
       .then(() => true)
       .catch(() => false))

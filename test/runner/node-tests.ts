@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 
 export interface NodeTestsOptions {
   readonly root: string;
+  /** The executable. */
+  readonly node: string;
   /** Plain JavaScript. */
   readonly files: readonly string[];
   /** Files run at once. */
@@ -23,7 +25,7 @@ export interface NodeTests {
 export function runNodeTests(options: NodeTestsOptions): NodeTests {
   const args = ['--test', '--test-reporter=spec'];
   args.push(`--test-concurrency=${options.concurrency}`, `--test-timeout=${options.timeoutMs}`, ...options.files);
-  const child: ChildProcess = spawn(process.execPath, args, {
+  const child: ChildProcess = spawn(options.node, args, {
     cwd: options.root,
     // The reporter prints no colours into a pipe.
     env: { ...options.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },

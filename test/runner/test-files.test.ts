@@ -13,6 +13,7 @@ describe('the list of tests', () => {
       'libs/a/src/b.test.ts',
       'libs/a/src/b.ts',
       'libs/a/node_modules/x/y.test.ts',
+      'libs/client/src/e.test.ts',
       'services/s/src/c.test.ts',
       'test/e2e/story.test.ts',
       'test/cluster/killed.test.ts',
@@ -31,9 +32,10 @@ describe('the list of tests', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  test('has all our test files, and keeps those of whole systems and of loads apart', () => {
+  test('has all our test files, and keeps those of packages, of whole systems and of loads apart', () => {
     assert.deepEqual(findTestFiles(root, []), {
       beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
+      installed: ['libs/client/src/e.test.ts'],
       wholeSystem: ['test/cluster/killed.test.ts', 'test/e2e/story.test.ts'],
       loads: ['test/attacks/attacks.test.ts'],
     });
@@ -42,6 +44,7 @@ describe('the list of tests', () => {
   test('has only those whose path contains one of the given words', () => {
     assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
       beside: ['libs/a/src/b.test.ts'],
+      installed: ['libs/client/src/e.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
       loads: [],
     });

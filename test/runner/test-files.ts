@@ -7,11 +7,14 @@ const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/', 'test/dashboard/'];
 /** Tests of a system under the highest load that the machine can produce: they need the machine for themselves. */
 const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
+/** What customers install: it has to work on the Node they have. */
+const INSTALLED = ['libs/cli/', 'libs/client/', 'libs/executor/', 'libs/worker/'];
 const IMPORT = /^import [^;]*?'(\.[^']+)';$/gm;
 const HAS_TESTS = /^import [^;]*? from 'node:test';$/m;
 
 export interface TestFiles {
   readonly beside: readonly string[];
+  readonly installed: readonly string[];
   readonly wholeSystem: readonly string[];
   readonly loads: readonly string[];
 }
@@ -29,10 +32,17 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules/'))
     .filter((file) => filters.length === 0 || [file, ...bodiesOf(root, file)].some(isNamed))
     .sort();
-  const found = { beside: [] as string[], wholeSystem: [] as string[], loads: [] as string[] };
+  const found = {
+    beside: [] as string[],
+    installed: [] as string[],
+    wholeSystem: [] as string[],
+    loads: [] as string[],
+  };
   for (const file of files) {
-    if (WHOLE_SYSTEM.some((place) => file.startsWith(place))) found.wholeSystem.push(file);
-    else if (LOADS.some((place) => file.startsWith(place))) found.loads.push(file);
+    const isBelow = (places: readonly string[]) => places.some((place) => file.startsWith(place));
+    if (isBelow(WHOLE_SYSTEM)) found.wholeSystem.push(file);
+    else if (isBelow(LOADS)) found.loads.push(file);
+    else if (isBelow(INSTALLED)) found.installed.push(file);
     else found.beside.push(file);
   }
   return found;
