@@ -14,61 +14,57 @@ export interface SourcePosition extends Position {
   readonly source: string;
 }
 
-const DIGITS = new Map(
-  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((digit, value) => [
-    digit.charCodeAt(0),
-    value,
-  ]),
-);
 const [SEMICOLON, COMMA] = [';'.charCodeAt(0), ','.charCodeAt(0)];
+const DIGITS = new Uint8Array(128);
+for (const [value, digit] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
+  DIGITS[digit.charCodeAt(0)] = value;
+}
 
-/** Returns for each position the mapping at it or before it on its line; null if there is none. */
+/**
+ * Returns for each position the mapping at it or before it on its line; null if there is none. It holds the event loop
+ * for some milliseconds a megabyte, so it makes no object for the mappings of other lines.
+ */
 export function sourcePositions(mapFile: string, positions: readonly Position[]): (SourcePosition | null)[] {
   const { mappings, sources } = JSON.parse(readFileSync(mapFile, 'utf8')) as {
     readonly mappings: string;
     readonly sources: readonly string[];
   };
   const found: (SourcePosition | null)[] = positions.map(() => null);
+  const ofLine = new Map<number, number[]>();
+  for (const [i, { line }] of positions.entries()) ofLine.set(line, [...(ofLine.get(line) ?? []), i]);
   const lastLine = Math.max(...positions.map(({ line }) => line));
+  let line = 1;
+  let wanted = ofLine.get(line);
   // Each field counts from the previous one, so all mappings before the last position are read.
-  let [line, column, source, sourceLine, sourceColumn] = [1, 0, 0, 0, 0];
-  for (let at = 0; at < mappings.length && line <= lastLine; at++) {
-    const code = mappings.charCodeAt(at);
-    if (code === SEMICOLON) {
-      line++;
-      column = 0;
+  let [column, source, sourceLine, sourceColumn] = [0, 0, 0, 0];
+  // A number in base 64: five bits a digit, its sign in the lowest bit of the first.
+  let [field, bits, shift] = [0, 0, 0];
+  for (let at = 0; line <= lastLine && at <= mappings.length; at++) {
+    const code = at < mappings.length ? mappings.charCodeAt(at) : SEMICOLON;
+    if (code !== SEMICOLON && code !== COMMA) {
+      const digit = DIGITS[code] ?? 0;
+      bits += (digit & 31) << shift;
+      shift += 5;
+      if ((digit & 32) !== 0) continue;
+      const value = bits & 1 ? -(bits >> 1) : bits >> 1;
+      if (field === 0) column += value;
+      else if (field === 1) source += value;
+      else if (field === 2) sourceLine += value;
+      else if (field === 3) sourceColumn += value;
+      field++;
+      bits = 0;
+      shift = 0;
+      continue;
     }
-    if (code === SEMICOLON || code === COMMA) continue;
-    const fields: number[] = [];
-    for (;;) {
-      const [value, next] = readNumber(mappings, at);
-      fields.push(value);
-      at = next;
-      const following = mappings.charCodeAt(at);
-      if (at >= mappings.length || following === SEMICOLON || following === COMMA) break;
+    if (wanted !== undefined && field > 0) {
+      const place = { source: sources[source] ?? '', line: sourceLine + 1, column: sourceColumn + 1 };
+      for (const i of wanted) if (column < (positions[i]?.column ?? 0)) found[i] = field >= 4 ? place : null;
     }
-    at--;
-    column += fields[0] ?? 0;
-    source += fields[1] ?? 0;
-    sourceLine += fields[2] ?? 0;
-    sourceColumn += fields[3] ?? 0;
-    for (const [i, wanted] of positions.entries()) {
-      if (wanted.line !== line || wanted.column - 1 < column) continue;
-      const isOfSource = fields.length >= 4;
-      found[i] = isOfSource ? { source: sources[source] ?? '', line: sourceLine + 1, column: sourceColumn + 1 } : null;
-    }
+    field = 0;
+    if (code === COMMA) continue;
+    line++;
+    column = 0;
+    wanted = ofLine.get(line);
   }
   return found;
-}
-
-/** Reads a number in base 64, five bits a digit, its sign in the lowest; and returns where it ends. */
-function readNumber(text: string, start: number): [value: number, end: number] {
-  let [bits, shift, at] = [0, 0, start];
-  for (;;) {
-    const digit = DIGITS.get(text.charCodeAt(at++)) ?? 0;
-    bits += (digit & 31) << shift;
-    shift += 5;
-    if ((digit & 32) === 0) break;
-  }
-  return [bits & 1 ? -(bits >> 1) : bits >> 1, at];
 }
