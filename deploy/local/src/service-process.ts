@@ -1,6 +1,7 @@
 // One of our own processes in the stack: started with its environment and its log in its folder, and restarted with
 // growing waits when it dies.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Backoff } from '@methods/base/backoff';
 import { systemClock } from '@methods/base/clock';
 import { nodeArguments } from '@methods/built-code/node-arguments';
@@ -66,7 +67,14 @@ export class ServiceProcess {
       args: [YOUNG_SPACE, ...MORE_ARGS, ...nodeArguments(code), `--stack=${folder}`],
       logFile: this.logFile,
       marker: `--stack=${folder}`,
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_ENV: 'production', ...env },
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '/',
+        NODE_ENV: 'production',
+        // Beside the built code, so that what is compiled leaves with it (from Node 22 on).
+        NODE_COMPILE_CACHE: join(dirname(fileURLToPath(code)), 'compiled'),
+        ...env,
+      },
     });
     this.process = process_;
     void process_.exited.then(() => {
