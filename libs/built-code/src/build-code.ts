@@ -34,7 +34,8 @@ const BUILT_IN = new Set([
   ...['@fastify/error', '@fastify/proxy-addr', 'safe-regex2', 'ret', 'fast-querystring', 'dequal', 'fastq', 'rfdc'],
   ...['@fastify/cookie', 'cookie', '@fastify/forwarded', 'set-cookie-parser', '@fastify/deepmerge', 'ajv-formats'],
   ...['reusify', 'toad-cache', 'abstract-logging', 'json-schema-ref-resolver', 'fast-decode-uri-component'],
-  ...['fast-deep-equal', 'json-schema-traverse'],
+  ...['fast-deep-equal', 'json-schema-traverse', '@fastify/swagger', 'fastify-plugin', 'json-schema-resolver'],
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'],
   // Logs.
   ...['pino', '@pinojs/redact', 'atomic-sleep', 'on-exit-leak-free', 'pino-std-serializers', 'quick-format-unescaped'],
   ...['process-warning', 'safe-stable-stringify', 'sonic-boom', 'thread-stream'],
