@@ -14,6 +14,7 @@ describe('the list of tests', () => {
       'libs/a/src/b.ts',
       'libs/a/node_modules/x/y.test.ts',
       'libs/client/src/e.test.ts',
+      'libs/executor/src/node-runner.test.ts',
       'services/s/src/c.test.ts',
       'test/e2e/story.test.ts',
       'test/cluster/killed.test.ts',
@@ -34,8 +35,8 @@ describe('the list of tests', () => {
 
   test('has all our test files, and keeps those of packages, of whole systems and of loads apart', () => {
     assert.deepEqual(findTestFiles(root, []), {
-      beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
-      installed: ['libs/client/src/e.test.ts'],
+      beside: ['libs/a/src/b.test.ts', 'libs/executor/src/node-runner.test.ts', 'services/s/src/c.test.ts'],
+      installed: ['libs/client/src/e.test.ts', 'libs/executor/src/node-runner.test.ts'],
       wholeSystem: ['test/cluster/killed.test.ts', 'test/e2e/story.test.ts'],
       loads: ['test/attacks/attacks.test.ts'],
     });
@@ -43,8 +44,8 @@ describe('the list of tests', () => {
 
   test('has only those whose path contains one of the given words', () => {
     assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
-      beside: ['libs/a/src/b.test.ts'],
-      installed: ['libs/client/src/e.test.ts'],
+      beside: ['libs/a/src/b.test.ts', 'libs/executor/src/node-runner.test.ts'],
+      installed: ['libs/client/src/e.test.ts', 'libs/executor/src/node-runner.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
       loads: [],
     });

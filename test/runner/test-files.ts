@@ -9,6 +9,8 @@ const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/', 'test/dashboard
 const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
 /** What customers install: it has to work on the Node they have. */
 const INSTALLED = ['libs/cli/', 'libs/client/', 'libs/executor/', 'libs/worker/'];
+/** Of those, what depends on the release of Node: tested on the Node of the project too. */
+const ON_BOTH = ['libs/executor/src/runner-pool.test.ts', 'libs/executor/src/node-runner.test.ts'];
 const IMPORT = /^import [^;]*?'(\.[^']+)';$/gm;
 const HAS_TESTS = /^import [^;]*? from 'node:test';$/m;
 
@@ -44,6 +46,7 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     else if (isBelow(LOADS)) found.loads.push(file);
     else if (isBelow(INSTALLED)) found.installed.push(file);
     else found.beside.push(file);
+    if (ON_BOTH.includes(file)) found.beside.push(file);
   }
   return found;
 }
