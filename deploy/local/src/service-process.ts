@@ -1,10 +1,9 @@
 // One of our own processes in the stack: started with its environment and its log in its folder, and restarted with
 // growing waits when it dies.
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Backoff } from '@methods/base/backoff';
 import { systemClock } from '@methods/base/clock';
-import { nodeArguments } from '@methods/built-code/node-arguments';
+import { compileCacheOf, nodeArguments } from '@methods/built-code/node-arguments';
 import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
 
 /** The space for young objects grows under load. With the default of 16 MiB, collecting it costs up to 18 % of the CPU. */
@@ -71,8 +70,7 @@ export class ServiceProcess {
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? '/',
         NODE_ENV: 'production',
-        // Beside the built code, so that what is compiled leaves with it (from Node 22 on).
-        NODE_COMPILE_CACHE: join(dirname(fileURLToPath(code)), 'compiled'),
+        ...compileCacheOf(code),
         ...env,
       },
     });

@@ -1,5 +1,6 @@
-// Builds the arguments that start a process or thread from the file of its code: `new URL('./main.ts',
+// Builds the arguments and the environment that start a process or thread from the file of its code: `new URL('./main.ts',
 // import.meta.url)`. In built code that is the built form, which Node runs directly.
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const RUN = fileURLToPath(new URL('../start/run.mjs', import.meta.url));
@@ -8,6 +9,11 @@ const RUN = fileURLToPath(new URL('../start/run.mjs', import.meta.url));
 export function nodeArguments(code: URL): string[] {
   const path = fileURLToPath(code);
   return isSource(code) ? [RUN, path] : [path];
+}
+
+/** The environment in which Node (22 and later) keeps what it compiles beside the built code, with which it is removed. */
+export function compileCacheOf(code: URL): Readonly<Record<string, string>> {
+  return isSource(code) ? {} : { NODE_COMPILE_CACHE: join(dirname(fileURLToPath(code)), 'compiled') };
 }
 
 /**
