@@ -82,9 +82,9 @@ function play(stories: readonly Told[]): Step[] {
   const steps: Step[] = [];
   for (const one of [{ afterMs: 0, command: start }, ...stories]) {
     nowMs += one.afterMs;
-    const told: RunCommand = 'command' in one ? one.command : reportOn(run, one.report);
+    const given: RunCommand = 'command' in one ? one.command : reportOn(run, one.report);
     // No two claims have the same token.
-    const next: RunCommand = told.type === 'claim' ? { ...told, token: `t${steps.length}` } : told;
+    const next: RunCommand = given.type === 'claim' ? { ...given, token: `t${steps.length}` } : given;
     const decision = transition(run, next, nowMs);
     const after: Run | null = decision.kind === 'changed' ? decision.run : run;
     steps.push({ before: run, command: next, after });
