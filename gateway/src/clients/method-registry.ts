@@ -5,7 +5,7 @@
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
 import type { Clock } from '@methods/base/clock';
-import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
+import type { KeyId, MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -111,8 +111,18 @@ export class MethodRegistry implements Stoppable {
       this.callers.drop(change.authSha256);
       this.unknownKeys.delete(change.authSha256);
     } else if (change.kind === 'method') {
-      this.published.expire(`${change.orgId}/${change.id}`);
+      this.onPublished(change.orgId, change.id as MethodId);
     }
+  }
+
+  /** Called with the reply to a publication: the next start here must not wait for its event. */
+  onPublished(orgId: OrgId, methodId: MethodId): void {
+    this.published.expire(`${orgId}/${methodId}`);
+  }
+
+  /** Called with the reply to a revocation, which has no digest of the key. */
+  onRevoked(keyId: KeyId): void {
+    this.callers.dropWhere((caller) => caller?.kind === 'service_key' && caller.keyId === keyId);
   }
 
   /** Events may have been missed: entries are fetched again before their next use. */

@@ -2,6 +2,7 @@
 // description is generated from them.
 import { Type } from 'typebox';
 import type { Accounts } from '../../clients/accounts.ts';
+import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { Party } from '../methods/method-schemas.ts';
@@ -168,6 +169,7 @@ export const AuditLine = Type.Object({
 export interface AccountRouteParts {
   readonly accounts: Pick<Accounts, 'sessionMember'>;
   readonly registryCalls: RegistryCalls;
+  readonly registry: MethodRegistry;
   readonly settings: OrganizationSettings;
 }
 

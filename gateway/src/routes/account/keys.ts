@@ -29,7 +29,7 @@ import {
 
 const WRAPPED_BYTES_MAX = 1_024;
 
-export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+export function addKeys(scope: FastifyInstance, { registryCalls, registry }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { methods } = registryCalls;
   const config = { access: 'admin' } as const;
@@ -74,7 +74,9 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
   typed.post('/api/keys/:id/revoke', { schema: revoke, config }, async (request, reply) => {
     refuseFields(request.body, 'A revocation');
     const { orgId } = callerOf(request);
-    const { key } = await methods.revokeServiceKey({ orgId, keyId: keyIdOf(request.params), doer: doerOf(request) });
+    const keyId = keyIdOf(request.params);
+    const { key } = await methods.revokeServiceKey({ orgId, keyId, doer: doerOf(request) });
+    registry.onRevoked(keyId);
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify({ key: keyView(key) });
   });

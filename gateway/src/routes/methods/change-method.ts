@@ -107,11 +107,12 @@ export async function changedMethod(
 /** Returns the method once this version is published. @throws not_found */
 export async function publishedMethod(
   request: FastifyRequest,
-  { registryCalls: { methods } }: MethodRouteParts,
+  { registryCalls: { methods }, registry }: MethodRouteParts,
   methodId: MethodId,
   versionId: VersionId,
 ): Promise<MethodView> {
-  const doer = doerOf(request);
-  const { method } = await methods.publishVersion({ orgId: callerOf(request).orgId, methodId, versionId, doer });
+  const { orgId } = callerOf(request);
+  const { method } = await methods.publishVersion({ orgId, methodId, versionId, doer: doerOf(request) });
+  registry.onPublished(orgId, methodId);
   return sentMethod(method);
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { Method } from '@methods/proto/registry/v1/method_pb';
 import type { AuditLog } from '@methods/service/audit-log';
 import type { FastifyRequest } from 'fastify';
+import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { doerOf } from '../../plugins/request-actor.ts';
@@ -13,6 +14,7 @@ import { type MethodView, methodView } from '../../views/method-view.ts';
 
 export interface MethodRouteParts {
   readonly registryCalls: RegistryCalls;
+  readonly registry: MethodRegistry;
   readonly sourceInterfaces: SourceInterfaces;
   readonly audit: AuditLog;
 }
