@@ -1,6 +1,6 @@
 // The gateway's view of the method registry: keys, published pointers and versions, fetched once and cached. Changes
-// arrive over the bus; an entry whose change event is lost expires within 30 s. While the registry is unavailable the
-// gateway uses its cache.
+// arrive with the replies to this gateway's own publications and revocations, and over the bus; an entry whose change
+// event is lost expires within 30 s. While the registry is unavailable the gateway uses its cache.
 
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
