@@ -23,7 +23,7 @@ export class PrintFence {
   private isOpen = false;
   /** Up to the next mark, prints belong to no step. */
   private isSkipping = false;
-  /** No step that prints is in progress. */
+  /** No step is in progress. */
   private isIdle = true;
 
   constructor(
@@ -33,10 +33,15 @@ export class PrintFence {
     this.mark = Buffer.from(`\0${token}\n`);
   }
 
+  /** A step is in progress: prints are kept for those behind it. */
+  busy(): void {
+    this.isIdle = false;
+  }
+
   /** Prints up to the next mark belong to the present step. */
   open(): void {
     this.isOpen = true;
-    this.isIdle = false;
+    this.busy();
     if (!this.isSkipping) this.release();
   }
 

@@ -55,10 +55,15 @@ export class RunnerOutput {
     this.fences[source].push(chunk);
   }
 
-  /** The present step prints, up to its marks. */
-  begin(): void {
-    this.fences.stdout.open();
-    this.fences.stderr.open();
+  /**
+   * The present step prints, up to its marks if it `isMarked`. Otherwise its prints are messages; those of a step behind
+   * it may be read before its end.
+   */
+  begin(isMarked: boolean): void {
+    for (const fence of [this.fences.stdout, this.fences.stderr]) {
+      if (isMarked) fence.open();
+      else fence.busy();
+    }
   }
 
   /** `then` is called when the prints of the present step are here, at once as a rule. `isMarked`: marks end them. */

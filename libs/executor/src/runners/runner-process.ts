@@ -225,7 +225,7 @@ export class RunnerProcess implements WarmRunner {
     const step = new RunningStep(n, job, done, this.options.clock, (failure) => this.timedOut(failure));
     this.current = step;
     this.sinceMs = step.startedMs;
-    if (!job.contained) this.output.begin();
+    this.output.begin(!job.contained);
     const { pid } = this.child;
     if (pid !== undefined) this.watch.add(this, pid, job.memoryMb);
   }
