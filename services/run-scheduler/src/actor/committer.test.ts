@@ -166,6 +166,25 @@ describe('the group commit', () => {
     );
   });
 
+  test('under load of one organization a change of another one does not wait', async () => {
+    const open = closeGate();
+    const first = submitAll(Array.from({ length: 10 }, () => startChange()));
+    await until('the first is under way', () => node.batches.length === 1);
+    const second = node.committer.submit(startChange());
+    open();
+    await first;
+    const other = startChange(0, { orgId: 'org_other' });
+    assert.deepEqual(await Promise.all([second, node.committer.submit(other)]), ['done', 'done']);
+    assert.deepEqual(
+      node.batches.map((batch) => [batch.length, batch[0]?.after.facts.orgId === 'org_other']),
+      [
+        [10, false],
+        [1, true],
+        [1, false],
+      ],
+    );
+  });
+
   test('a batch ends at 256 changes, and at 1 MiB', async () => {
     await submitAll(Array.from({ length: 300 }, () => startChange()));
     const large = `"${'x'.repeat(400_000)}"`;

@@ -3,7 +3,7 @@
 // more than its rows. A second batch, with changes of other organizations only, may be in flight beside the first, so
 // that an organization that commits without pause does not block the others. The two batches share no row, so neither
 // waits for a lock of the other.
-import type { Clock } from '@methods/base/clock';
+import type { Clock, Timer } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { sqlState } from '@methods/postgres/database-fault';
@@ -50,8 +50,9 @@ const { changesMax: CHANGES_MAX, bytesMax: BYTES_MAX } = BATCH_SIZE;
 /** While Postgres stalls, the batch in flight takes seconds: changes beyond this bound get `unavailable` at once. */
 const WAITING_MAX = 20_000;
 const WAITING_BYTES_MAX = 64 << 20;
-/** A batch larger than this indicates load: the next one waits for more changes. */
+/** More changes of an organization in a batch indicate load: its next batch waits for more changes. */
 const LOADED_ABOVE = 4;
+const NONE: ReadonlySet<OrgId> = new Set();
 const COMPANY = 32;
 const COMPANY_WAIT_MS = 3;
 /** How often a batch is tried that deadlocks with another one. */
@@ -62,7 +63,8 @@ export class Committer {
   private waitingBytes = 0;
   private readonly inFlight = new Set<Batch>();
   private scheduled = false;
-  private gathering: { cancel(): void } | null = null;
+  /** Organizations whose next batch waits for more changes; those of others do not. */
+  private gathering: { readonly orgIds: ReadonlySet<OrgId>; readonly timer: Timer } | null = null;
   /** Unsettled changes, in the order of their submission. */
   private readonly open = new Set<Waiting>();
   private idleListeners: { readonly before: ReadonlySet<Waiting>; readonly resolve: () => void }[] = [];
@@ -90,8 +92,8 @@ export class Committer {
       const one = { change, bytes, resolve };
       this.waiting.push(one);
       this.open.add(one);
-      if (this.gathering !== null) {
-        if (this.waiting.length >= COMPANY) this.begin();
+      if (this.gathering !== null && this.waiting.length >= COMPANY) {
+        this.gathered();
       } else if (!this.scheduled && this.mayFly(one)) {
         this.scheduled = true;
         setImmediate(() => this.begin());
@@ -107,14 +109,19 @@ export class Committer {
 
   private mayFly({ change }: Waiting): boolean {
     if (this.inFlight.size >= BATCHES_MAX) return false;
-    for (const { orgIds } of this.inFlight) if (orgIds.has(change.after.facts.orgId)) return false;
-    return true;
+    const { orgId } = change.after.facts;
+    for (const { orgIds } of this.inFlight) if (orgIds.has(orgId)) return false;
+    return this.gathering?.orgIds.has(orgId) !== true;
+  }
+
+  private gathered(): void {
+    this.gathering?.timer.cancel();
+    this.gathering = null;
+    this.begin();
   }
 
   private begin(): void {
     this.scheduled = false;
-    this.gathering?.cancel();
-    this.gathering = null;
     const changes = this.nextBatch();
     if (changes.length === 0) return;
     const batch = { changes, orgIds: new Set(changes.map(({ change }) => change.after.facts.orgId)) };
@@ -131,12 +138,12 @@ export class Committer {
   /** Sends the next batch before it runs the effects of this one, so that both happen at the same time. */
   private landed(batch: Batch, settled: readonly Settled[]): void {
     this.inFlight.delete(batch);
-    if (this.waiting.length > 0 && this.gathering === null) {
-      if (batch.changes.length > LOADED_ABOVE && this.waiting.length < COMPANY) {
-        this.gathering = this.options.clock.after(COMPANY_WAIT_MS, () => this.begin());
-      } else {
-        this.begin();
+    if (this.waiting.length > 0) {
+      const orgIds = this.gathering === null && this.waiting.length < COMPANY ? loadedIn(batch) : NONE;
+      if (orgIds.size > 0) {
+        this.gathering = { orgIds, timer: this.options.clock.after(COMPANY_WAIT_MS, () => this.gathered()) };
       }
+      this.begin();
     }
     for (const { one, outcome } of settled) {
       one.resolve(outcome);
@@ -264,6 +271,17 @@ export class Committer {
     const first = await this.commit(batch.slice(0, middle), 1);
     return [...first, ...(await this.commit(batch.slice(middle), 1))];
   }
+}
+
+/** Organizations with enough changes in a batch that more of them can be expected soon. */
+function loadedIn({ changes, orgIds }: Batch): ReadonlySet<OrgId> {
+  if (changes.length <= LOADED_ABOVE) return NONE;
+  const counts = new Map<OrgId, number>([...orgIds].map((orgId) => [orgId, 0]));
+  for (const { change } of changes) {
+    const { orgId } = change.after.facts;
+    counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
+  }
+  return new Set([...orgIds].filter((orgId) => (counts.get(orgId) ?? 0) > LOADED_ABOVE));
 }
 
 function allOf(batch: readonly Waiting[], outcome: ChangeOutcome): Settled[] {
