@@ -23,6 +23,10 @@ class Gateway implements ViewReceiver {
   get statuses(): (RunStatus | undefined)[] {
     return this.told.map((view) => view.status);
   }
+
+  get revisions(): (number | undefined)[] {
+    return this.told.map((view) => view.revision);
+  }
 }
 
 const step: StepSummary = {
@@ -260,6 +264,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(limited.answeredBy('org_a', first, gateway), 'known');
     assert.equal(limited.answeredBy('org_a', second, gateway), 'new');
     assert.equal(limited.answeredBy('org_a', third, gateway), 'full');
+    limited.answeredAt(first, gateway, 1);
     limited.watch('org_a', third, gateway);
     limited.watch('org_a', fourth, gateway);
     limited.committed(null, as(runs.waiting, first));
@@ -270,6 +275,29 @@ describe('gateways that wait for runs', () => {
     limited.committed(null, as(runs.succeeded, fourth));
     const more = [0, 1, 2].map(() => limited.answeredBy('org_a', newRunId(OWN_SHARD), gateway));
     assert.deepEqual(more, ['new', 'new', 'full']);
+  });
+
+  test('a gateway that answered is notified of the next rest, also behind a late read of the answered question', () => {
+    const runId = newRunId(OWN_SHARD);
+    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
+    watchers.startedBy('org_a', runId, gateway);
+    assert.equal(watchers.answeredBy('org_a', runId, gateway), 'known');
+    watchers.committed(null, waiting(3));
+    watchers.answeredAt(runId, gateway, 4);
+    watchers.committed(null, waiting(3));
+    watchers.committed(null, waiting(6));
+    watchers.committed(null, waiting(9));
+    assert.deepEqual(gateway.revisions, [3, 3, 6]);
+  });
+
+  test('a gateway is notified once of a rest that comes before the reply to its answer', () => {
+    const runId = newRunId(OWN_SHARD);
+    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
+    watchers.answeredBy('org_a', runId, gateway);
+    watchers.committed(null, waiting(6));
+    watchers.answeredAt(runId, gateway, 4);
+    watchers.committed(null, waiting(9));
+    assert.deepEqual(gateway.revisions, [6]);
   });
 
   test('an organization watches no more runs than its share, and gets an error; others still watch', () => {

@@ -13,8 +13,11 @@ export interface ViewReceiver {
   push(view: RunViewMessage, orgId: OrgId): void;
 }
 
-/** `once`: notified of the run's next rest; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
-type Wish = 'once' | 'always' | 'stepwise';
+/**
+ * `always`: notified of every rest of the run; `stepwise`: of every change, at a bounded pace. Otherwise of its next
+ * rest, which is one behind a revision: a row read before an answer still shows the question that it answers.
+ */
+type Wish = 'always' | 'stepwise' | { behindRevision: number; toldRevision: number };
 
 interface Watched {
   readonly wishes: Map<ViewReceiver, Wish>;
@@ -70,17 +73,19 @@ export class RunWatchers {
   startedBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): void {
     const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) return;
-    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, 'once');
+    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, nextRest(0));
   }
 
   /**
-   * Pushes the run's next rest to the gateway that answered, as to the one that started it. That rest may be hours away
+   * Pushes the run's next rest to the gateway that answers, as to the one that started it. That rest may be hours away
    * without a waiting caller, so such runs have a share of their own. `known`: the receiver watches the run already;
-   * `full`: there is no place, and nothing is pushed.
+   * `full`: there is no place, and nothing is pushed. Otherwise `answeredAt` follows, or `unwatch`.
    */
   answeredBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
-    if (entry?.wishes.has(receiver)) return 'known';
+    const wish = entry?.wishes.get(receiver);
+    if (typeof wish === 'object') wish.behindRevision = Number.POSITIVE_INFINITY;
+    if (wish !== undefined) return 'known';
     if (entry === undefined) {
       const place = this.answered.take(orgId);
       if (!place.ok) return 'full';
@@ -91,8 +96,19 @@ export class RunWatchers {
       }
       entry = taken;
     }
-    entry.wishes.set(receiver, 'once');
+    entry.wishes.set(receiver, nextRest(Number.POSITIVE_INFINITY));
     return 'new';
+  }
+
+  /** The answer made this revision, or the run was at this one already; 0 if it failed. */
+  answeredAt(runId: RunId, receiver: ViewReceiver, revision: number): void {
+    const entry = this.watched.get(runId);
+    const wish = entry?.wishes.get(receiver);
+    if (entry === undefined || typeof wish !== 'object') return;
+    wish.behindRevision = revision;
+    if (wish.toldRevision <= revision) return;
+    entry.wishes.delete(receiver);
+    this.removeIfUnused(runId, entry);
   }
 
   /**
@@ -170,8 +186,11 @@ export class RunWatchers {
     const finished = isFinished(run);
     for (const [receiver, wish] of [...entry.wishes]) {
       if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
+      if (rests && typeof wish === 'object') wish.toldRevision = run.revision;
       // A waiting run must use no memory here; a gateway that needs its next rest watches it.
-      if (finished || (rests && wish === 'once')) entry.wishes.delete(receiver);
+      if (finished || (rests && typeof wish === 'object' && run.revision > wish.behindRevision)) {
+        entry.wishes.delete(receiver);
+      }
     }
     this.removeIfUnused(runId, entry);
   }
@@ -287,6 +306,10 @@ export class RunWatchers {
     }
     this.idleShards = idle;
   }
+}
+
+function nextRest(behindRevision: number): Wish {
+  return { behindRevision, toldRevision: 0 };
 }
 
 function isStepwise({ wishes }: Watched): boolean {
