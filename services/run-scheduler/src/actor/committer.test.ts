@@ -33,6 +33,8 @@ describe('the group commit', () => {
     return db.load(after.facts.runId);
   }
 
+  const sizes = () => node.batches.map((batch) => batch.length);
+
   /** Holds commits at a gate; returns the function that opens it. */
   function closeGate(): () => void {
     let open = () => {};
@@ -49,10 +51,7 @@ describe('the group commit', () => {
   test('commits the changes of one turn in one statement, and a single change at once', async () => {
     assert.deepEqual(await submitAll([startChange(0), startChange(1), startChange(2)]), ['done', 'done', 'done']);
     assert.deepEqual(await submitAll([startChange()]), ['done']);
-    assert.deepEqual(
-      node.batches.map((batch) => batch.length),
-      [3, 1],
-    );
+    assert.deepEqual(sizes(), [3, 1]);
   });
 
   test('runs one statement of an organization at a time, and gathers the next meanwhile', async () => {
@@ -64,10 +63,7 @@ describe('the group commit', () => {
     open();
     assert.equal(await first, 'done');
     assert.ok((await later).every((outcome) => outcome === 'done'));
-    assert.deepEqual(
-      node.batches.map((batch) => batch.length),
-      [1, 40],
-    );
+    assert.deepEqual(sizes(), [1, 40]);
   });
 
   test('an organization waits only for its own statement, and at most two run at a time', async () => {
@@ -132,10 +128,7 @@ describe('the group commit', () => {
       return outcome;
     };
     assert.deepEqual(await submitAll([startChange(0), startChange(1)]), ['done', 'done']);
-    assert.deepEqual(
-      node.batches.map((batch) => batch.length),
-      [2, 1],
-    );
+    assert.deepEqual(sizes(), [2, 1]);
     assert.equal(node.epochs.size, 4);
   });
 
@@ -160,10 +153,7 @@ describe('the group commit', () => {
     const company = submitAll(Array.from({ length: 31 }, () => startChange()));
     assert.equal(await second, 'done');
     await company;
-    assert.deepEqual(
-      node.batches.map((batch) => batch.length),
-      [10, 32],
-    );
+    assert.deepEqual(sizes(), [10, 32]);
   });
 
   test('under load of one organization a change of another one does not wait', async () => {
@@ -173,26 +163,17 @@ describe('the group commit', () => {
     const second = node.committer.submit(startChange());
     open();
     await first;
-    const other = startChange(0, { orgId: 'org_other' });
-    assert.deepEqual(await Promise.all([second, node.committer.submit(other)]), ['done', 'done']);
-    assert.deepEqual(
-      node.batches.map((batch) => [batch.length, batch[0]?.after.facts.orgId === 'org_other']),
-      [
-        [10, false],
-        [1, true],
-        [1, false],
-      ],
-    );
+    const other = node.committer.submit(startChange(0, { orgId: 'org_other' }));
+    assert.deepEqual(await Promise.all([second, other]), ['done', 'done']);
+    assert.deepEqual(sizes(), [10, 1, 1]);
+    assert.deepEqual(node.batches[1]?.[0]?.after.facts.orgId, 'org_other');
   });
 
   test('a batch ends at 256 changes, and at 1 MiB', async () => {
     await submitAll(Array.from({ length: 300 }, () => startChange()));
     const large = `"${'x'.repeat(400_000)}"`;
     await submitAll(Array.from({ length: 3 }, () => startChange(0, { inputsJson: large })));
-    assert.deepEqual(
-      node.batches.map((batch) => batch.length),
-      [256, 44, 2, 1],
-    );
+    assert.deepEqual(sizes(), [256, 44, 2, 1]);
   });
 
   test('never puts two changes of one run into one statement: only one of them can have happened', async () => {
