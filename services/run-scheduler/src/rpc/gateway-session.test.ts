@@ -196,7 +196,7 @@ describe("a gateway's calls", () => {
     watchers.committed(null, as(runId));
     assert.equal(pushes(), 0);
     await call({ case: 'answer', value });
-    watchers.committed(null, { ...runs.waiting, facts });
+    watchers.committed(null, { ...runs.waiting, facts, revision: runs.queued.revision + 1 });
     watchers.committed(null, as(runId));
     assert.equal(pushes(), 1);
   });
