@@ -265,6 +265,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(limited.answeredBy('org_a', second, gateway), 'new');
     assert.equal(limited.answeredBy('org_a', third, gateway), 'full');
     limited.answeredAt(first, gateway, 1);
+    limited.answeredAt(first, gateway, 0);
     limited.watch('org_a', third, gateway);
     limited.watch('org_a', fourth, gateway);
     limited.committed(null, as(runs.waiting, first));
@@ -284,6 +285,20 @@ describe('gateways that wait for runs', () => {
     assert.equal(watchers.answeredBy('org_a', runId, gateway), 'known');
     watchers.committed(null, waiting(3));
     watchers.answeredAt(runId, gateway, 4);
+    watchers.committed(null, waiting(3));
+    watchers.committed(null, waiting(6));
+    watchers.committed(null, waiting(9));
+    assert.deepEqual(gateway.revisions, [3, 3, 6]);
+  });
+
+  test('a refused answer does not end the watch of another one', () => {
+    const runId = newRunId(OWN_SHARD);
+    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
+    watchers.answeredBy('org_a', runId, gateway);
+    watchers.answeredBy('org_a', runId, gateway);
+    watchers.answeredAt(runId, gateway, 4);
+    watchers.committed(null, waiting(3));
+    watchers.answeredAt(runId, gateway, 0);
     watchers.committed(null, waiting(3));
     watchers.committed(null, waiting(6));
     watchers.committed(null, waiting(9));

@@ -17,7 +17,14 @@ export interface ViewReceiver {
  * `always`: notified of every rest of the run; `stepwise`: of every change, at a bounded pace. Otherwise of its next
  * rest, which is one behind a revision: a row read before an answer still shows the question that it answers.
  */
-type Wish = 'always' | 'stepwise' | { behindRevision: number; toldRevision: number };
+type Wish = 'always' | 'stepwise' | NextRest;
+
+interface NextRest {
+  behindRevision: number;
+  /** Answers whose revision is not known yet. */
+  answers: number;
+  toldRevision: number;
+}
 
 interface Watched {
   readonly wishes: Map<ViewReceiver, Wish>;
@@ -73,7 +80,7 @@ export class RunWatchers {
   startedBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): void {
     const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) return;
-    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, nextRest(0));
+    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, nextRest());
   }
 
   /**
@@ -84,7 +91,7 @@ export class RunWatchers {
   answeredBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
     const wish = entry?.wishes.get(receiver);
-    if (typeof wish === 'object') wish.behindRevision = Number.POSITIVE_INFINITY;
+    if (typeof wish === 'object') wish.answers++;
     if (wish !== undefined) return 'known';
     if (entry === undefined) {
       const place = this.answered.take(orgId);
@@ -96,7 +103,7 @@ export class RunWatchers {
       }
       entry = taken;
     }
-    entry.wishes.set(receiver, nextRest(Number.POSITIVE_INFINITY));
+    entry.wishes.set(receiver, { ...nextRest(), answers: 1 });
     return 'new';
   }
 
@@ -105,8 +112,9 @@ export class RunWatchers {
     const entry = this.watched.get(runId);
     const wish = entry?.wishes.get(receiver);
     if (entry === undefined || typeof wish !== 'object') return;
-    wish.behindRevision = revision;
-    if (wish.toldRevision <= revision) return;
+    wish.answers--;
+    wish.behindRevision = Math.max(wish.behindRevision, revision);
+    if (!isTold(wish)) return;
     entry.wishes.delete(receiver);
     this.removeIfUnused(runId, entry);
   }
@@ -188,9 +196,7 @@ export class RunWatchers {
       if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
       if (rests && typeof wish === 'object') wish.toldRevision = run.revision;
       // A waiting run must use no memory here; a gateway that needs its next rest watches it.
-      if (finished || (rests && typeof wish === 'object' && run.revision > wish.behindRevision)) {
-        entry.wishes.delete(receiver);
-      }
+      if (finished || (typeof wish === 'object' && isTold(wish))) entry.wishes.delete(receiver);
     }
     this.removeIfUnused(runId, entry);
   }
@@ -308,8 +314,12 @@ export class RunWatchers {
   }
 }
 
-function nextRest(behindRevision: number): Wish {
-  return { behindRevision, toldRevision: 0 };
+function nextRest(): NextRest {
+  return { behindRevision: 0, answers: 0, toldRevision: 0 };
+}
+
+function isTold({ behindRevision, answers, toldRevision }: NextRest): boolean {
+  return answers <= 0 && toldRevision > behindRevision;
 }
 
 function isStepwise({ wishes }: Watched): boolean {
