@@ -201,6 +201,19 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 1);
   });
 
+  test('a refused answer without a waiting caller leaves the watch of another one', async () => {
+    const { facts } = as(newRunId(0));
+    const item = { case: 'answer', value: { runId: facts.runId, orgId: facts.orgId } } as const;
+    answer = () => until('the question is pushed late', () => pushes() === 1 && runView({ ...runs.queued, facts }));
+    const taken = call(item);
+    answer = () => Promise.reject(new ServiceError('not_an_answerer'));
+    await call(item, true);
+    watchers.committed(null, { ...runs.waiting, facts });
+    await taken;
+    watchers.committed(null, { ...runs.waiting, facts, revision: runs.queued.revision + 1 });
+    assert.equal(pushes(), 2);
+  });
+
   test('the reply to an answer says whether the next rest is pushed', async () => {
     const runId = newRunId(0);
     const { facts } = as(runId);

@@ -204,11 +204,11 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
       // A repeated answer: the run is at rest already, and may stay so.
       const rests = isViewAtRest(view);
       if (rests && place === 'new') watchers.unwatch(runId, this);
-      else watchers.answeredAt(runId, this, view.revision ?? 0);
+      else if (place !== 'full') watchers.answeredAt(runId, this, view.revision ?? 0);
       return { view, replayed: false, watched: !rests && place !== 'full' };
     } catch (error) {
       if (place === 'new') watchers.unwatch(runId, this);
-      else watchers.answeredAt(runId, this, 0);
+      else if (place === 'known') watchers.answeredAt(runId, this, 0);
       throw error;
     }
   }

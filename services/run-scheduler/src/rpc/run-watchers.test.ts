@@ -46,6 +46,10 @@ function as(run: Run, runId: RunId): Run {
   return { ...run, facts: { ...run.facts, runId } };
 }
 
+function waiting(runId: RunId, revision: number): Run {
+  return { ...as(runs.waiting, runId), revision };
+}
+
 describe('gateways that wait for runs', () => {
   let watchers: RunWatchers;
   let gateway: Gateway;
@@ -280,39 +284,37 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that answered is notified of the next rest, also behind a late read of the answered question', () => {
     const runId = newRunId(OWN_SHARD);
-    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
     watchers.startedBy('org_a', runId, gateway);
     assert.equal(watchers.answeredBy('org_a', runId, gateway), 'known');
-    watchers.committed(null, waiting(3));
+    watchers.committed(null, waiting(runId, 3));
     watchers.answeredAt(runId, gateway, 4);
-    watchers.committed(null, waiting(3));
-    watchers.committed(null, waiting(6));
-    watchers.committed(null, waiting(9));
+    watchers.committed(null, waiting(runId, 3));
+    watchers.committed(null, waiting(runId, 6));
+    watchers.committed(null, waiting(runId, 9));
     assert.deepEqual(gateway.revisions, [3, 3, 6]);
   });
 
   test('a refused answer does not end the watch of another one', () => {
     const runId = newRunId(OWN_SHARD);
-    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
     watchers.answeredBy('org_a', runId, gateway);
     watchers.answeredBy('org_a', runId, gateway);
     watchers.answeredAt(runId, gateway, 4);
-    watchers.committed(null, waiting(3));
+    watchers.committed(null, waiting(runId, 3));
     watchers.answeredAt(runId, gateway, 0);
-    watchers.committed(null, waiting(3));
-    watchers.committed(null, waiting(6));
-    watchers.committed(null, waiting(9));
+    watchers.committed(null, waiting(runId, 3));
+    watchers.committed(null, waiting(runId, 6));
+    watchers.committed(null, waiting(runId, 9));
     assert.deepEqual(gateway.revisions, [3, 3, 6]);
   });
 
   test('a gateway is notified once of a rest that comes before the reply to its answer', () => {
     const runId = newRunId(OWN_SHARD);
-    const waiting = (revision: number) => ({ ...as(runs.waiting, runId), revision });
     watchers.answeredBy('org_a', runId, gateway);
-    watchers.committed(null, waiting(6));
+    watchers.committed(null, waiting(runId, 6));
+    watchers.committed(null, waiting(runId, 3));
     watchers.answeredAt(runId, gateway, 4);
-    watchers.committed(null, waiting(9));
-    assert.deepEqual(gateway.revisions, [6]);
+    watchers.committed(null, waiting(runId, 9));
+    assert.deepEqual(gateway.revisions, [6, 3]);
   });
 
   test('an organization watches no more runs than its share, and gets an error; others still watch', () => {

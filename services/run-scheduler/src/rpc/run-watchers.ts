@@ -20,9 +20,10 @@ export interface ViewReceiver {
 type Wish = 'always' | 'stepwise' | NextRest;
 
 interface NextRest {
-  behindRevision: number;
-  /** Answers whose revision is not known yet. */
+  /** The answers under way, whose revisions are not known yet. */
   answers: number;
+  behindRevision: number;
+  /** The newest rest that was pushed. */
   toldRevision: number;
 }
 
@@ -80,7 +81,7 @@ export class RunWatchers {
   startedBy(orgId: OrgId, runId: RunId, receiver: ViewReceiver): void {
     const entry = this.entry(orgId, runId);
     if (entry instanceof ServiceError) return;
-    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, nextRest());
+    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, nextRest(0));
   }
 
   /**
@@ -103,7 +104,7 @@ export class RunWatchers {
       }
       entry = taken;
     }
-    entry.wishes.set(receiver, { ...nextRest(), answers: 1 });
+    entry.wishes.set(receiver, nextRest(1));
     return 'new';
   }
 
@@ -194,7 +195,7 @@ export class RunWatchers {
     const finished = isFinished(run);
     for (const [receiver, wish] of [...entry.wishes]) {
       if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
-      if (rests && typeof wish === 'object') wish.toldRevision = run.revision;
+      if (rests && typeof wish === 'object') wish.toldRevision = Math.max(wish.toldRevision, run.revision);
       // A waiting run must use no memory here; a gateway that needs its next rest watches it.
       if (finished || (typeof wish === 'object' && isTold(wish))) entry.wishes.delete(receiver);
     }
@@ -314,11 +315,12 @@ export class RunWatchers {
   }
 }
 
-function nextRest(): NextRest {
-  return { behindRevision: 0, answers: 0, toldRevision: 0 };
+function nextRest(answers: number): NextRest {
+  return { answers, behindRevision: 0, toldRevision: 0 };
 }
 
-function isTold({ behindRevision, answers, toldRevision }: NextRest): boolean {
+/** Less than none are under way if the receiver stopped watching during one of them, and watches again. */
+function isTold({ answers, behindRevision, toldRevision }: NextRest): boolean {
   return answers <= 0 && toldRevision > behindRevision;
 }
 
