@@ -33,6 +33,17 @@ describe('the group commit', () => {
     return db.load(after.facts.runId);
   }
 
+  /** A batch of ten has been committed, and the next one of its organization waits for more changes. */
+  async function underLoad(): Promise<{ second: Promise<ChangeOutcome> }> {
+    const open = closeGate();
+    const first = submitAll(Array.from({ length: 10 }, () => startChange()));
+    await until('the first is under way', () => node.batches.length === 1);
+    const second = node.committer.submit(startChange());
+    open();
+    await first;
+    return { second };
+  }
+
   const sizes = () => node.batches.map((batch) => batch.length);
 
   /** Holds commits at a gate; returns the function that opens it. */
@@ -144,12 +155,7 @@ describe('the group commit', () => {
   });
 
   test('under load a small batch waits for more changes, at most until it has 32', async () => {
-    const open = closeGate();
-    const first = submitAll(Array.from({ length: 10 }, () => startChange()));
-    await until('the first is under way', () => node.batches.length === 1);
-    const second = node.committer.submit(startChange());
-    open();
-    await first;
+    const { second } = await underLoad();
     const company = submitAll(Array.from({ length: 31 }, () => startChange()));
     assert.equal(await second, 'done');
     await company;
@@ -157,16 +163,11 @@ describe('the group commit', () => {
   });
 
   test('under load of one organization a change of another one does not wait', async () => {
-    const open = closeGate();
-    const first = submitAll(Array.from({ length: 10 }, () => startChange()));
-    await until('the first is under way', () => node.batches.length === 1);
-    const second = node.committer.submit(startChange());
-    open();
-    await first;
+    const { second } = await underLoad();
     const other = node.committer.submit(startChange(0, { orgId: 'org_other' }));
     assert.deepEqual(await Promise.all([second, other]), ['done', 'done']);
     assert.deepEqual(sizes(), [10, 1, 1]);
-    assert.deepEqual(node.batches[1]?.[0]?.after.facts.orgId, 'org_other');
+    assert.equal(node.batches[1]?.[0]?.after.facts.orgId, 'org_other');
   });
 
   test('a batch ends at 256 changes, and at 1 MiB', async () => {

@@ -52,9 +52,9 @@ const WAITING_MAX = 20_000;
 const WAITING_BYTES_MAX = 64 << 20;
 /** More changes of an organization in a batch indicate load: its next batch waits for more changes. */
 const LOADED_ABOVE = 4;
-const NONE: ReadonlySet<OrgId> = new Set();
 const COMPANY = 32;
 const COMPANY_WAIT_MS = 3;
+const NONE: ReadonlySet<OrgId> = new Set();
 /** How often a batch is tried that deadlocks with another one. */
 const TRIES_MAX = 5;
 
@@ -274,14 +274,14 @@ export class Committer {
 }
 
 /** Organizations with enough changes in a batch that more of them can be expected soon. */
-function loadedIn({ changes, orgIds }: Batch): ReadonlySet<OrgId> {
+function loadedIn({ changes }: Batch): ReadonlySet<OrgId> {
   if (changes.length <= LOADED_ABOVE) return NONE;
-  const counts = new Map<OrgId, number>([...orgIds].map((orgId) => [orgId, 0]));
+  const counts = new Map<OrgId, number>();
   for (const { change } of changes) {
     const { orgId } = change.after.facts;
     counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
   }
-  return new Set([...orgIds].filter((orgId) => (counts.get(orgId) ?? 0) > LOADED_ABOVE));
+  return new Set([...counts.keys()].filter((orgId) => (counts.get(orgId) ?? 0) > LOADED_ABOVE));
 }
 
 function allOf(batch: readonly Waiting[], outcome: ChangeOutcome): Settled[] {
