@@ -57,10 +57,12 @@ export class DeviceWorker {
   }
 
   granted(count: number): Promise<Grant> {
-    return until(
-      `the worker has ${count} grants`,
-      () => this.grants.length >= count && this.grants[count - 1],
-    ) as never;
+    return until(`the worker has ${count} grants`, () => {
+      if (this.grants.length >= count) return this.grants[count - 1];
+      // It does not connect again.
+      if (this.closed !== null) throw new Error('the worker is disconnected', { cause: this.closed });
+      return null;
+    }) as never;
   }
 
   close(): void {

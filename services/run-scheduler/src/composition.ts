@@ -253,7 +253,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     eventsStored: (body) => relay.confirmed(body),
     keyChanged: (keyId) => {
       registry.keys.changed(keyId);
-      sessions.keyChanged(keyId);
+      void sessions.keyChanged(keyId);
     },
     settingsChanged: (orgId) => registry.retention.changed(orgId),
     endpointsChanged: (orgId) => registry.endpointEvents.changed(orgId),

@@ -76,7 +76,7 @@ test('arbitrary bytes on a worker’s stream end at most that stream', { timeout
     heartbeat: (_session, runs) => assert.ok(runs.length <= 30_100),
   };
   const key = { orgId: 'org_a' as const, keyId: 'key_a' as const };
-  const owner = { ...key, check: async () => {}, askAgain: async () => key };
+  const owner = { ...key, check: async () => key, askAgain: async () => key };
   let streams = 0;
   const handlers = {
     work: serveFrames<WorkerItem, SchedulerItem>((connection) => {

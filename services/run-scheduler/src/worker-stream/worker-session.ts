@@ -29,8 +29,8 @@ export interface WorkerHello {
 
 /** The owner of the key that opened the stream. */
 export interface WorkerOwner extends KeyOwner {
-  /** Rejects with `unauthorized` once the key is revoked or the token has expired. */
-  readonly check: () => Promise<unknown>;
+  /** Returns the owner as it is now. Rejects with `unauthorized` once the key is revoked or the token has expired. */
+  readonly check: () => Promise<KeyOwner>;
   /** Asks the registry, since a content grant may be a moment old. */
   readonly askAgain: () => Promise<KeyOwner>;
 }

@@ -235,11 +235,29 @@ describe('workers of a node', () => {
     assert.equal(polite.closed, null);
   });
 
-  test('a revoked key ends its streams, including one before its hello, and no others', () => {
+  test('a revoked key ends its streams, including one before its hello, and no others', async () => {
     const [greeted, silent] = [new Stream(sessions).hello(), new Stream(sessions)];
     const other = new Stream(sessions, 'org_a', 'key_other').hello({ workerId: 'b'.repeat(32) });
-    sessions.keyChanged('key_a');
+    greeted.revoked = silent.revoked = true;
+    await sessions.keyChanged('key_a');
     assert.deepEqual([greeted.closed, silent.closed, other.closed], ['closed', 'closed', null]);
+  });
+
+  test('a worker stays connected when its key was created just before, and not when content was granted to it', async () => {
+    const stream = new Stream(sessions).hello();
+    await sessions.keyChanged('key_a');
+    assert.equal(stream.closed, null);
+    const contentGrants = [{ fromKeyId: 'key_b', wrapped: Buffer.from('w') }];
+    stream.registry = async () => ({ orgId: 'org_a', keyId: 'key_a', contentGrants });
+    await sessions.keyChanged('key_a');
+    assert.equal(stream.closed, 'closed');
+  });
+
+  test('a changed key ends its streams when the registry is unavailable', async () => {
+    const stream = new Stream(sessions).hello();
+    stream.check = () => Promise.reject(new ServiceError('unavailable'));
+    await sessions.keyChanged('key_a');
+    assert.equal(stream.closed, 'closed');
   });
 
   test('a key whose revocation event was lost is noticed anyway', async () => {

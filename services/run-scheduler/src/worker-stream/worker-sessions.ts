@@ -1,5 +1,6 @@
 // The workers connected to this node: connects their streams with the queues, the owners of their runs and the grants
 // for them.
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@methods/base/clock';
 import { type KeyId, type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
@@ -226,9 +227,15 @@ export class WorkerSessions implements WorkerSessionHost {
     return [...this.sessions.keys()];
   }
 
-  /** A key was revoked (or created): its workers reconnect with it, or are refused. */
-  keyChanged(keyId: KeyId): void {
-    for (const session of [...this.streams]) if (session.owner.keyId === keyId) session.close();
+  /**
+   * A key was created or revoked, or has other content grants. A worker that connected before this node received the
+   * change is disconnected, unless it did so with the key as it is now: one may be created a moment before its first use.
+   */
+  async keyChanged(keyId: KeyId): Promise<void> {
+    const streams = [...this.streams].filter(({ owner }) => owner.keyId === keyId);
+    const now = await streams[0]?.owner.check().catch(() => null);
+    for (const session of streams)
+      if (!now || !isDeepStrictEqual(session.owner.contentGrants, now.contentGrants)) session.close();
   }
 
   /** Called on a coarse tick, since the event of a revoked key may have been lost. */

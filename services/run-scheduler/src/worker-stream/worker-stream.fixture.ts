@@ -37,6 +37,7 @@ export class Stream {
       this.checks++;
       await this.check?.();
       if (this.revoked) throw new ServiceError('unauthorized');
+      return askAgain();
     };
     const askAgain = async () => this.registry?.() ?? { orgId, keyId };
     this.session = new WorkerSession(
