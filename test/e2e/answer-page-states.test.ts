@@ -2,12 +2,12 @@
 // finds nothing, nothing scrolls sideways, and each control is reached by the keyboard.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import { ServiceError } from '@methods/errors/service-error';
 import { plainPage } from '@methods/gateway/routes/answer-page/end-pages';
 import { type PageContent, writePage } from '@methods/gateway/routes/answer-page/page-frame';
 import { askedQuestion, EVERY_CONTROL, RECIPIENT } from '@methods/gateway/testing/asked-question.fixture';
 import { APPROVED, NOW_MS, Visitor } from '@methods/gateway/testing/page-visitor.fixture';
+import { brokenRules } from '../harness/axe.ts';
 import { findChromium, type HeadlessBrowser, openHeadlessBrowser } from '../harness/headless-browser.ts';
 
 const chromium = findChromium();
@@ -71,11 +71,8 @@ test('every state is accessible, light and dark, and wraps in a narrow window', 
     await page.setContent(writePage(content).text);
     for (const colorScheme of DARK.includes(state) ? (['light', 'dark'] as const) : (['light'] as const)) {
       await page.emulateMedia({ colorScheme });
-      const axe = new AxeBuilder({ page }).setLegacyMode(true);
       // Only colours differ.
-      if (colorScheme === 'dark') axe.withRules('color-contrast');
-      const { violations } = await axe.analyze();
-      const found = violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`);
+      const found = await brokenRules(page, colorScheme === 'dark' ? ['color-contrast'] : undefined);
       assert.deepEqual(found, [], `${state}, ${colorScheme}`);
     }
     const { scrollWidth, clientWidth } = await page

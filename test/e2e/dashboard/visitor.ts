@@ -1,7 +1,7 @@
 // A person with a browser in front of a stack's dashboard.
 import assert from 'node:assert/strict';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
+import { brokenRules } from '../../harness/axe.ts';
 import { findChromium, type HeadlessBrowser } from '../../harness/headless-browser.ts';
 import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import { type PersonOptions, sessionOf } from '../people.ts';
@@ -50,13 +50,8 @@ export async function keepsRules(page: Page, what: string): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     // Set by a script.
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-    const axe = new AxeBuilder({ page }).setLegacyMode(true);
     // All others say the same in each scheme.
-    if (colorScheme === 'dark') axe.withRules(RULES_OF_COLORS);
-    const { violations } = await axe.analyze();
-    const found = violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-    );
+    const found = await brokenRules(page, colorScheme === 'dark' ? RULES_OF_COLORS : undefined);
     assert.deepEqual(found, [], `${what}, ${colorScheme}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
+import { brokenRules } from '../../harness/axe.ts';
 import { findChromium } from '../../harness/headless-browser.ts';
 import { openSharedBrowser } from '../../harness/shared-browser.ts';
 import type { RunBody } from '../api-client.ts';
@@ -159,9 +159,7 @@ export function answerPage(stack: () => Stack): void {
         const { page } = browser;
         await page.emulateMedia({ colorScheme });
         const isAccessible = async (state: string) => {
-          const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
-          const found = violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`);
-          assert.deepEqual(found, [], state);
+          assert.deepEqual(await brokenRules(page), [], state);
           const { scrollWidth, clientWidth } = await page
             .locator('html')
             .evaluate((html) => ({ scrollWidth: html.scrollWidth, clientWidth: html.clientWidth }));
