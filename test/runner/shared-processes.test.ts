@@ -30,10 +30,10 @@ test('files share a process: few if they start others, none if they test or end 
   }
   const tests = Object.keys(FILES).filter((name) => name.endsWith('.test.ts'));
   assert.deepEqual(sharedProcesses(root, tests), [
-    ['a/pure.test.ts', 'a/of-code.test.ts', 'b/database.test.ts'],
-    ['a/by-fixture.test.ts', 'b/server.test.ts'],
     ['a/ends.test.ts'],
     ['a/looks.test.ts'],
+    ['a/by-fixture.test.ts', 'b/server.test.ts'],
+    ['a/pure.test.ts', 'a/of-code.test.ts', 'b/database.test.ts'],
   ]);
   rmSync(root, { recursive: true });
 });
@@ -79,8 +79,8 @@ test('files that ask for the same common server, also by a fixture, are one proc
   const tests = Object.keys(files).filter((name) => name.endsWith('.test.ts'));
   assert.deepEqual(sharedProcesses(root, tests), [
     ['g/routes/one.test.ts', 'g/two.test.ts'],
-    ['g/pure.test.ts'],
     ['g/ends.test.ts'],
+    ['g/pure.test.ts'],
   ]);
   rmSync(root, { recursive: true });
 });

@@ -27,7 +27,10 @@ const COMMON = /^import \{[^}]*\bcommon[A-Z]\w*\b[^}]*\} from '([^']+)';$/m;
 /** At the head of a file; a line further down may be part of a text. */
 const IMPORTS = /^(?:(?:import [^;]*?'[^']+';|\/\/.*)?\n)*/;
 
-/** Groups of paths from `root`; a group of one has its own process. */
+/**
+ * Groups of paths from `root`; a group of one has its own process. Files that wait for processes and servers come first:
+ * those that only compute fill the machine to the end.
+ */
 export function sharedProcesses(root: string, files: readonly string[]): string[][] {
   const kinds: Record<Sharing, string[]> = { many: [], few: [], own: [] };
   const common = new Map<string, string[]>();
@@ -38,7 +41,7 @@ export function sharedProcesses(root: string, files: readonly string[]): string[
     else common.set(asked, [...(common.get(asked) ?? []), file]);
   }
   const asking = [...common.values()].flatMap((group) => parts(group, FILES_MAX.many));
-  return [...asking, ...(['many', 'few', 'own'] as const).flatMap((kind) => parts(kinds[kind], FILES_MAX[kind]))];
+  return [...asking, ...(['own', 'few', 'many'] as const).flatMap((kind) => parts(kinds[kind], FILES_MAX[kind]))];
 }
 
 function parts(files: readonly string[], max: number): string[][] {
