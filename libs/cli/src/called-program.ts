@@ -7,6 +7,7 @@ import { COMMANDS } from './commands.ts';
 import type { Config } from './config.ts';
 import { CommandError, EXIT, type ExitCode, UsageError } from './errors/command-error.ts';
 import { Output } from './terminal/output.ts';
+import { VERSION } from './version.ts';
 
 export interface Surroundings {
   /** The process itself, or a replacement. */
@@ -59,6 +60,12 @@ export class CalledProgram {
   private async runCommand(): Promise<ExitCode> {
     const { cwd, config, interrupted, streams } = this.around;
     const [first, ...rest] = this.words;
+    if (first === '--version' || first === '-V') {
+      const output = this.outputFor(rest.includes('--json'), false);
+      output.document({ version: VERSION });
+      output.result(VERSION);
+      return EXIT.done;
+    }
     const program = programTree(COMMANDS, streams);
     if (first === undefined) {
       program.outputHelp({ error: true });

@@ -28,7 +28,7 @@ export function programTree(commands: readonly ListedCommand[], streams: HelpStr
       'after',
       [
         '',
-        'Every command takes --json, --quiet and --help.',
+        'Every command takes --json, --quiet and --help. methods --version prints the version.',
         '',
         'Examples:',
         '  methods new refund-order',

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { CliFolder } from '../cli.fixture.ts';
 import { COMMANDS } from '../commands.ts';
@@ -70,6 +71,14 @@ test('a call of a file is checked against that file', async () => {
   const { code, stdout } = await folder.methods(['check', 'caller.method']);
   equal(code, 1);
   match(stdout, /error M516/);
+});
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  for (const word of ['--version', '-V']) {
+    deepEqual(await folder.methods([word]), { code: 0, stdout: `${version}\n`, stderr: '' });
+  }
+  deepEqual(JSON.parse((await folder.methods(['--version', '--json'])).stdout), { version });
 });
 
 test('wrong usage gives 2 and a hint, a missing file 1', async () => {

@@ -1,0 +1,2 @@
+/** That of the package; a test compares them. */
+export const VERSION = '0.1.0';
