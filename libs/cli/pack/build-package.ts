@@ -1,11 +1,13 @@
 // Builds the content of the package that `npm pack` creates, besides bin/: the command and the workspace packages it
 // uses as plain JavaScript, in pieces that are loaded when needed; the step runners; the licence. Third-party packages
 // stay dependencies, even if their code is among the pieces, so that their licences are installed too.
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { programTree } from '../src/command/program-tree.ts';
+import { COMMANDS } from '../src/commands.ts';
 
 const CLI = fileURLToPath(new URL('..', import.meta.url));
 const LIBS = join(CLI, '..');
@@ -80,12 +82,25 @@ export async function buildPackage(dist: string): Promise<string[]> {
     filter: (path) => basename(path) !== '__pycache__',
   });
   for (const file of BESIDE_THE_CODE) await cp(file, join(code, basename(file)));
+  await writeFile(join(dist, 'help.txt'), helpText());
   await cp(join(LIBS, '../LICENSE'), join(dist, 'LICENSE'));
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const imported = imports.flatMap(({ path, external }) => (external && !isBuiltin(path) ? [packageOf(path)] : []));
   const inputs = Object.keys(metafile.inputs);
   const inlined = INLINED.filter((name) => inputs.some((path) => path.includes(`node_modules/${name}/`)));
   return [...new Set([...imported, ...inlined])].sort();
+}
+
+/** What `methods --help` prints, not wrapped: bin/ prints it without loading the tree of commands. */
+function helpText(): string {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+    return true;
+  };
+  const stream = { isTTY: false, write } as unknown as NodeJS.WriteStream & { fd: 1 & 2 };
+  programTree(COMMANDS, { stdout: stream, stderr: stream }).outputHelp();
+  return text;
 }
 
 function packageOf(path: string): string {
