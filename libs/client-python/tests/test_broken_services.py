@@ -5,12 +5,13 @@ from __future__ import annotations
 import http.server
 import json
 import threading
+import time
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 
 from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, PermissionDenied, RequestTimeout
-from methods import SealedValueError, Start, UnexpectedReply
+from methods import RunTimeout, SealedValueError, Start, UnexpectedReply
 from methods._sealed import ContentKey
 
 AUTH = "sk_" + "A" * 43
@@ -232,3 +233,16 @@ def test_the_message_of_a_failure_is_opened_if_this_key_has_sealed_it(service: S
             service.reply = sends({**shown, "error": {**failure, "sealed": sealed}})
             error = client.runs.get("run_1").error
             assert error is not None and error.message == expected
+
+
+def test_a_timeout_also_ends_the_wait_for_a_service_that_does_not_reply(service: Service) -> None:
+    service.reply = lambda to, body: None if service.over.wait() else None
+    client = Methods(api_key=AUTH, base_url=service.url, worker=False)
+    began = time.monotonic()
+    with pytest.raises(ConnectionFailed):
+        client.run("wf_1", timeout=0.2)
+    assert time.monotonic() - began < 10
+    service.reply = lambda to, body: sends(RUN)(to, body) if body else service.over.wait() and None
+    with pytest.raises(RunTimeout) as late:
+        client.run("wf_1", timeout=0.5)
+    assert late.value.run_id == "run_1" and time.monotonic() - began < 20

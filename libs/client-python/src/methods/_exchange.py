@@ -47,15 +47,24 @@ class Send:
     file: Optional[BinaryIO] = None
     #: Default: the client's.
     max_retries: Optional[int] = None
+    #: Of ``time.monotonic``. No attempt lasts longer, and none begins later.
+    deadline: Optional[float] = None
 
     @property
     def repeatable(self) -> bool:
         return self.file is None or self.file.seekable()
 
 
-def posted(path: str, body: Dict[str, Any], *, params: Optional[Dict[str, str]] = None, wait_s: float = 0) -> Send:
+def posted(
+    path: str,
+    body: Dict[str, Any],
+    *,
+    params: Optional[Dict[str, str]] = None,
+    wait_s: float = 0,
+    deadline: Optional[float] = None,
+) -> Send:
     headers = {"content-type": "application/json"}
-    return Send("POST", path, params or {}, body=encoded(body), headers=headers, wait_s=wait_s)
+    return Send("POST", path, params or {}, body=encoded(body), headers=headers, wait_s=wait_s, deadline=deadline)
 
 
 def run_path(run_id: str) -> str:

@@ -58,6 +58,8 @@ class AppWorker:
         #: The calls that wait, by method; of each method that the worker serves.
         self._calls: Dict[str, int] = {}
         self._process: "Optional[subprocess.Popen[str]]" = None
+        #: Something reads what the process prints; false soon after it has ended.
+        self._is_read = False
         #: By the content id of the run whose result is asked for.
         self._asked: "Dict[str, List[Future[Optional[Json]]]]" = {}
         #: The newest results, with their attempts, by content id: small ones, which need not be asked for.
@@ -84,7 +86,7 @@ class AppWorker:
             if self._pid == os.getpid() and self._made.get(content_id, (None, None))[0] == attempts:
                 found.set_result(self._made.pop(content_id)[1])
                 return found
-            if self._process is None or self._pid != os.getpid():
+            if self._process is None or not self._is_read or self._pid != os.getpid():
                 found.set_result(None)
                 return found
             waiting = self._asked.setdefault(content_id, [])
@@ -149,6 +151,7 @@ class AppWorker:
             # Not that of the locale: results are any text.
             encoding="utf-8",
         )
+        self._is_read = True
         self._serve()
         for work in (self._read, self._authorize):
             threading.Thread(target=work, args=(self._process,), name="methods-worker", daemon=True).start()
@@ -223,6 +226,9 @@ class AppWorker:
                             del self._made[next(iter(self._made))]
                 logger.debug("worker: %s", message or kind)
         with self._lock:
+            # After a close another process may be read already.
+            if self._process is None or self._process is process:
+                self._is_read = False
             asked = [each for waiting in self._asked.values() for each in waiting]
             self._asked.clear()
         _resolve(asked, None)

@@ -5,6 +5,7 @@ While the stream cannot be opened, the runs are read one by one.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from typing import Dict, List, Optional, Set
@@ -32,6 +33,8 @@ class AsyncFollowedRuns:
         self._opened = False
         self._opening: List[AsyncSignal] = []
         self._last_id: Optional[str] = None
+        #: Numbers the events, and the reads when they begin.
+        self._order = itertools.count()
 
     async def start(self, request: Send, deadline: Optional[float]) -> "AsyncFollowedRun":
         """Sends a start, and follows its run until its ``leave``."""
@@ -46,7 +49,7 @@ class AsyncFollowedRuns:
                 self._runs.setdefault(run.run_id, set()).add(followed)
                 early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
             if run.status != "queued" or early:
-                await self._read(run.run_id)
+                await self._read(run.run_id, request.deadline)
             return followed
         finally:
             with self._lock:
@@ -161,8 +164,9 @@ class AsyncFollowedRuns:
         run = run_of(event.data)
         # Long runs, and those of a person's sign-in, are sent in short.
         if "steps" in run.raw:
+            at = next(self._order)
             for each in followed:
-                each.offer(run)
+                each.offer(run, at)
         elif run.finished or run.status == "waiting":
             await self._read(run_id)
 
@@ -172,11 +176,12 @@ class AsyncFollowedRuns:
         for run_id in run_ids:
             await self._read(run_id)
 
-    async def _read(self, run_id: str) -> None:
+    async def _read(self, run_id: str, deadline: Optional[float] = None) -> None:
+        began = next(self._order)
         try:
-            run = await self._requests.send(Send("GET", run_path(run_id)), run_of)
+            run = await self._requests.send(Send("GET", run_path(run_id), deadline=deadline), run_of)
             for each in self._all(run_id):
-                each.offer(run)
+                each.offer(run, began)
         except MethodsError as error:
             for each in self._all(run_id):
                 each.fail(error)
@@ -193,7 +198,9 @@ class AsyncFollowedRun:
     def __init__(self, started: Run, runs: AsyncFollowedRuns) -> None:
         self.run_id = started.run_id
         self._runs = runs
+        self._lock = threading.Lock()
         self._latest: Optional[Run] = None
+        self._at = -1
         self._error: Optional[MethodsError] = None
         self._signal = AsyncSignal()
 
@@ -210,10 +217,11 @@ class AsyncFollowedRun:
                 return None
             await self._signal.wait(left)
 
-    def offer(self, run: Run) -> None:
-        # A reply may be older than an event.
-        if self._latest is None or not self._latest.finished:
-            self._latest = run
+    def offer(self, run: Run, at: int) -> None:
+        # A reply may be older than an event that came since its request was sent.
+        with self._lock:
+            if at > self._at and not (self._latest is not None and self._latest.finished):
+                self._latest, self._at = run, at
         self._signal.set()
 
     def fail(self, error: MethodsError) -> None:

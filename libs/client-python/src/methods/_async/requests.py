@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, TypeVar
 
 from .._credentials import Credential
@@ -19,6 +20,7 @@ T = TypeVar("T")
 _PLACES = 8
 #: Connections that stay open for the next request: those, and the ones that wait.
 _KEPT = 16
+_MOMENT_S = 0.05
 
 
 class AsyncRequests:
@@ -83,7 +85,7 @@ class AsyncRequests:
                     if renewed:
                         continue
                 pause = pause_after(error, attempt)
-                if pause is None or attempt >= retries or not request.repeatable:
+                if pause is None or attempt >= retries or not request.repeatable or _is_over(request, pause):
                     raise
                 await sleep(pause)
                 attempt += 1
@@ -97,7 +99,8 @@ class AsyncRequests:
             if request.repeatable:
                 request.file.seek(0)
             content = chunks(request.file)
-        timeout = httpx.Timeout(self._timeout, read=read_s, pool=None)
+        left_s = _left_s(request)
+        timeout = httpx.Timeout(min(self._timeout, left_s), read=min(read_s, left_s), pool=None)
         url = self.credential.base_url + request.path
         params = request.params or None
         began = time.monotonic()
@@ -121,3 +124,12 @@ class AsyncRequests:
         finally:
             await response.aclose()
         raise refusal(response)
+
+
+def _left_s(request: Send) -> float:
+    """A request that is late gets a moment: what it asks for may be known."""
+    return inf if request.deadline is None else max(_MOMENT_S, request.deadline - time.monotonic())
+
+
+def _is_over(request: Send, pause_s: float) -> bool:
+    return request.deadline is not None and time.monotonic() + pause_s >= request.deadline

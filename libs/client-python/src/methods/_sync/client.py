@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._credentials import find_credential
-from .._errors import Conflict, InvalidRequest, MethodsError, RunTimeout
+from .._errors import Conflict, ConnectionFailed, InvalidRequest, MethodsError, RunTimeout
 from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
@@ -27,6 +28,7 @@ from .webhooks import ClientWebhooks
 _WAITING_CONNECTIONS = 4
 #: A reply without news is not asked for again before this time.
 _EARLY_S = 1.0
+_ARRIVES_S = 1.0
 
 
 class Methods:
@@ -50,6 +52,7 @@ class Methods:
         self._is_key = credential.is_key
         #: Before the first ``run``: whether it starts a worker.
         self._worker: Union[bool, Optional[AppWorker]] = worker
+        self._making_worker = threading.Lock()
         self._on_ask = on_ask
         self._on_error = on_error
         self._requests = Requests(credential, timeout, max_retries)
@@ -174,9 +177,10 @@ class Methods:
         return outcomes
 
     def _ensure_worker(self) -> Optional[AppWorker]:
-        if isinstance(self._worker, bool):
-            self._worker = app_worker(self._requests.credential) if self._worker else None
-        return self._worker
+        with self._making_worker:
+            if isinstance(self._worker, bool):
+                self._worker = app_worker(self._requests.credential) if self._worker else None
+            return self._worker
 
     def _run(
         self, body: Json, asking: Asking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
@@ -239,8 +243,9 @@ class Methods:
     ) -> Run:
         """Each request waits for the run."""
         wait = _wait(deadline)
-        request = posted("/v1/runs", body, params={"wait_ms": _ms(wait)}, wait_s=wait)
-        run = self._requests.send(request, run_of)
+        params = {"wait_ms": _ms(wait)}
+        start = posted("/v1/runs", body, params=params, wait_s=wait, deadline=_latest(deadline))
+        run = self._requests.send(start, run_of)
         while True:
             asking.see(run)
             if run.finished:
@@ -253,7 +258,13 @@ class Methods:
             if known is not None:
                 params["after_question"] = known
             began = time.monotonic()
-            run = self._requests.send(Send("GET", run_path(run.run_id), params=params, wait_s=wait), run_of)
+            read = Send("GET", run_path(run.run_id), params=params, wait_s=wait, deadline=_latest(deadline))
+            try:
+                run = self._requests.send(read, run_of)
+            except ConnectionFailed:
+                if deadline is None or time.monotonic() < deadline:
+                    raise
+                raise RunTimeout(run.run_id, timeout or 0) from None
             seen = None if run.question is None else run.question.id
             # Of a service, or a proxy, that does not wait.
             if not run.finished and seen == known and time.monotonic() - began < min(wait, _EARLY_S):
@@ -262,7 +273,8 @@ class Methods:
     def _run_followed(
         self, body: Json, asking: Asking, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
-        followed = self._followed.start(posted("/v1/runs", body), deadline)
+        start = posted("/v1/runs", body, deadline=_latest(deadline))
+        followed = self._followed.start(start, deadline)
         try:
             asked: Optional[str] = None
             while True:
@@ -283,6 +295,11 @@ def _is_other_start(error: Optional[Exception]) -> bool:
 
 def _wait(deadline: Optional[float]) -> float:
     return WAIT_S if deadline is None else max(0.001, min(WAIT_S, deadline - time.monotonic()))
+
+
+def _latest(deadline: Optional[float]) -> Optional[float]:
+    """A reply that was held back until the deadline needs time to arrive."""
+    return None if deadline is None else deadline + _ARRIVES_S
 
 
 def _ms(seconds: float) -> str:

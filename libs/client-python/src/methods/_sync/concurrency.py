@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Optional, TypeVar
+from collections import deque
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Deque, Iterator, Mapping, Optional, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -57,22 +58,51 @@ class Signal:
 
 
 class Places:
-    """As many as may do something at a time."""
+    """As many as may do something at a time. Threads get a place in the order in which they came."""
 
     def __init__(self, count: int) -> None:
-        self._places = threading.Semaphore(count)
+        self._lock = threading.Lock()
+        self._free = count
+        self._line: "Deque[threading.Event]" = deque()
 
     def try_take(self) -> bool:
-        return self._places.acquire(blocking=False)
+        with self._lock:
+            if self._free == 0:
+                return False
+            self._free -= 1
+            return True
 
     def leave(self) -> None:
-        self._places.release()
+        with self._lock:
+            if self._line:
+                # It has the place now: a thread that comes meanwhile cannot take it.
+                self._line.popleft().set()
+            else:
+                self._free += 1
 
     def __enter__(self) -> None:
-        self._places.acquire()
+        with self._lock:
+            if self._free > 0:
+                self._free -= 1
+                return
+            turn = threading.Event()
+            self._line.append(turn)
+        try:
+            turn.wait()
+        except BaseException:
+            # Interrupted from the keyboard.
+            self._give_up(turn)
+            raise
 
     def __exit__(self, *_: object) -> None:
-        self._places.release()
+        self.leave()
+
+    def _give_up(self, turn: threading.Event) -> None:
+        with self._lock:
+            if turn in self._line:
+                self._line.remove(turn)
+                return
+        self.leave()
 
 
 class Background:

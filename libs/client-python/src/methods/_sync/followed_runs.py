@@ -6,6 +6,7 @@ While the stream cannot be opened, the runs are read one by one.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from typing import Dict, List, Optional, Set
@@ -33,6 +34,8 @@ class FollowedRuns:
         self._opened = False
         self._opening: List[Signal] = []
         self._last_id: Optional[str] = None
+        #: Numbers the events, and the reads when they begin.
+        self._order = itertools.count()
 
     def start(self, request: Send, deadline: Optional[float]) -> "FollowedRun":
         """Sends a start, and follows its run until its ``leave``."""
@@ -47,7 +50,7 @@ class FollowedRuns:
                 self._runs.setdefault(run.run_id, set()).add(followed)
                 early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
             if run.status != "queued" or early:
-                self._read(run.run_id)
+                self._read(run.run_id, request.deadline)
             return followed
         finally:
             with self._lock:
@@ -162,8 +165,9 @@ class FollowedRuns:
         run = run_of(event.data)
         # Long runs, and those of a person's sign-in, are sent in short.
         if "steps" in run.raw:
+            at = next(self._order)
             for each in followed:
-                each.offer(run)
+                each.offer(run, at)
         elif run.finished or run.status == "waiting":
             self._read(run_id)
 
@@ -173,11 +177,12 @@ class FollowedRuns:
         for run_id in run_ids:
             self._read(run_id)
 
-    def _read(self, run_id: str) -> None:
+    def _read(self, run_id: str, deadline: Optional[float] = None) -> None:
+        began = next(self._order)
         try:
-            run = self._requests.send(Send("GET", run_path(run_id)), run_of)
+            run = self._requests.send(Send("GET", run_path(run_id), deadline=deadline), run_of)
             for each in self._all(run_id):
-                each.offer(run)
+                each.offer(run, began)
         except MethodsError as error:
             for each in self._all(run_id):
                 each.fail(error)
@@ -194,7 +199,9 @@ class FollowedRun:
     def __init__(self, started: Run, runs: FollowedRuns) -> None:
         self.run_id = started.run_id
         self._runs = runs
+        self._lock = threading.Lock()
         self._latest: Optional[Run] = None
+        self._at = -1
         self._error: Optional[MethodsError] = None
         self._signal = Signal()
 
@@ -211,10 +218,11 @@ class FollowedRun:
                 return None
             self._signal.wait(left)
 
-    def offer(self, run: Run) -> None:
-        # A reply may be older than an event.
-        if self._latest is None or not self._latest.finished:
-            self._latest = run
+    def offer(self, run: Run, at: int) -> None:
+        # A reply may be older than an event that came since its request was sent.
+        with self._lock:
+            if at > self._at and not (self._latest is not None and self._latest.finished):
+                self._latest, self._at = run, at
         self._signal.set()
 
     def fail(self, error: MethodsError) -> None:

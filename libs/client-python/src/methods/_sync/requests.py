@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 from .._credentials import Credential
@@ -20,6 +21,7 @@ T = TypeVar("T")
 _PLACES = 8
 #: Connections that stay open for the next request: those, and the ones that wait.
 _KEPT = 16
+_MOMENT_S = 0.05
 
 
 class Requests:
@@ -84,7 +86,7 @@ class Requests:
                     if renewed:
                         continue
                 pause = pause_after(error, attempt)
-                if pause is None or attempt >= retries or not request.repeatable:
+                if pause is None or attempt >= retries or not request.repeatable or _is_over(request, pause):
                     raise
                 sleep(pause)
                 attempt += 1
@@ -98,7 +100,8 @@ class Requests:
             if request.repeatable:
                 request.file.seek(0)
             content = chunks(request.file)
-        timeout = httpx.Timeout(self._timeout, read=read_s, pool=None)
+        left_s = _left_s(request)
+        timeout = httpx.Timeout(min(self._timeout, left_s), read=min(read_s, left_s), pool=None)
         url = self.credential.base_url + request.path
         params = request.params or None
         began = time.monotonic()
@@ -122,3 +125,12 @@ class Requests:
         finally:
             response.close()
         raise refusal(response)
+
+
+def _left_s(request: Send) -> float:
+    """A request that is late gets a moment: what it asks for may be known."""
+    return inf if request.deadline is None else max(_MOMENT_S, request.deadline - time.monotonic())
+
+
+def _is_over(request: Send, pause_s: float) -> bool:
+    return request.deadline is not None and time.monotonic() + pause_s >= request.deadline
