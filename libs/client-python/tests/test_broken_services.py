@@ -246,3 +246,17 @@ def test_a_timeout_also_ends_the_wait_for_a_service_that_does_not_reply(service:
     with pytest.raises(RunTimeout) as late:
         client.run("wf_1", timeout=0.5)
     assert late.value.run_id == "run_1" and time.monotonic() - began < 20
+
+
+def test_starts_that_a_limit_refuses_are_repeated_as_long_as_some_are_started(service: Service) -> None:
+    limited = {"status": 429, "error": {"error": "rate_limited", "message": "Slow."}, "retry_after": 0}
+
+    def one_at_a_time(to: Handler, body: bytes) -> None:
+        count = len(json.loads(body)["runs"])
+        items = [{"status": 201, "run": RUN}] + [limited] * (count - 1)
+        sends({"items": items})(to, body)
+
+    service.reply = one_at_a_time
+    client = Methods(api_key=AUTH, base_url=service.url)
+    outcomes = client.start_many([Start("wf_1")] * 12)
+    assert all(outcome.run is not None for outcome in outcomes) and len(service.got) == 12

@@ -7,7 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { until } from '@methods/test/harness/until';
+import { FollowedRun } from './followed-runs.ts';
 import { Methods, type MethodsOptions } from './index.ts';
+import type { Run } from './run.ts';
 
 const RUNS = 1_000;
 const { key: apiKey } = createServiceKey();
@@ -207,4 +209,15 @@ test('a key that was revoked meanwhile ends the waiting with its error', async (
   await assert.rejects(call, { name: 'AuthenticationError' });
   leaving.abort();
   await left;
+});
+
+test('a reply that was asked for before an event does not hide it', async () => {
+  const followed = new FollowedRun('run_1', () => {});
+  const state = (status: string, more: object = {}) => ({ run_id: 'run_1', status, ...more }) as unknown as Run;
+  followed.offer(state('waiting', { question: { id: 'q_1' } }), 2);
+  followed.offer(state('running'), 1);
+  assert.equal((await followed.next(undefined, undefined)).question?.id, 'q_1');
+  followed.offer(state('succeeded'), 3);
+  followed.offer(state('running'), 4);
+  assert.equal((await followed.next('q_1', undefined)).status, 'succeeded');
 });

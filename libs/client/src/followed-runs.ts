@@ -18,6 +18,8 @@ export class FollowedRuns {
   private starting = 0;
   private following: { readonly opened: Promise<void>; readonly stop: AbortController } | null = null;
   private lastId: string | null = null;
+  /** Numbers the events, and the reads when they begin. */
+  private order = 0;
 
   constructor(private readonly requests: Requests) {}
 
@@ -117,7 +119,10 @@ export class FollowedRuns {
     // Long runs, and those of a person's sign-in, are sent in short.
     if (!('steps' in run)) {
       if (isOver(run) || run.status === 'waiting') void this.read(runId);
-    } else for (const each of followed) each.offer(run as Run);
+    } else {
+      const at = ++this.order;
+      for (const each of followed) each.offer(run as Run, at);
+    }
   }
 
   private async readAll(): Promise<void> {
@@ -126,9 +131,10 @@ export class FollowedRuns {
 
   private async read(runId: string): Promise<void> {
     const followed = () => [...(this.runs.get(runId) ?? [])];
+    const began = ++this.order;
     try {
       const run = await this.requests.send({ verb: 'GET', path: runPath(runId), is: isStarted });
-      for (const each of followed()) each.offer(run as Run);
+      for (const each of followed()) each.offer(run as Run, began);
     } catch (error) {
       for (const each of followed()) each.fail(error);
     }
@@ -142,6 +148,7 @@ export class FollowedRuns {
 /** A run that one caller waits for. */
 export class FollowedRun {
   private latest: Run | null = null;
+  private at = 0;
   private error: unknown;
   private wake = () => {};
 
@@ -164,9 +171,12 @@ export class FollowedRun {
     }
   }
 
-  offer(run: Run): void {
-    // A reply may be older than an event.
-    if (this.latest === null || !isOver(this.latest)) this.latest = run;
+  offer(run: Run, at: number): void {
+    // A reply may be older than an event that came since its request was sent.
+    if (at > this.at && (this.latest === null || !isOver(this.latest))) {
+      this.latest = run;
+      this.at = at;
+    }
     this.wake();
   }
 

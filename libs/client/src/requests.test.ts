@@ -97,6 +97,22 @@ test('many starts share requests, and those that were refused in passing are rep
   assert.deepEqual(await many.methods.startMany([]), []);
 });
 
+test('starts that a limit refuses are repeated as long as some of them are started', async () => {
+  const limited = { status: 429, error: { error: 'rate_limited', message: 'Slow.' }, retry_after: 0 };
+  // Each request starts one of those that are left.
+  const replies = Array.from({ length: 12 }, (_, n) => () => {
+    const items = Array.from({ length: 12 - n }, (_, at) => (at === 0 ? { status: 201, run: RUN } : limited));
+    return Response.json({ items });
+  });
+  const { methods, sent } = scripted(...replies);
+  const outcomes = await methods.startMany(Array.from({ length: 12 }, () => ({ method: 'wf_1' })));
+  assert.deepEqual([sent.length, outcomes.filter(({ run }) => run !== undefined).length], [12, 12]);
+  const none = () => Response.json({ items: [limited, limited] });
+  const stuck = scripted(none, none, none);
+  const refused = await stuck.methods.startMany([{ method: 'wf_1' }, { method: 'wf_1' }]);
+  assert.deepEqual([refused.map(({ error }) => error?.code), stuck.sent.length], [['rate_limited', 'rate_limited'], 3]);
+});
+
 test('a request of many starts that fails loses no outcome of those before it', async () => {
   const batch = () => Response.json({ items: Array.from({ length: 1_000 }, () => ({ status: 201, run: RUN })) });
   const refusal = () => Response.json({ error: 'forbidden', message: 'No.' }, { status: 403 });

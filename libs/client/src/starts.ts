@@ -55,7 +55,8 @@ export async function startMany(
   let left = bodies.map((body, at) => ({ at, json: JSON.stringify(body) }));
   let isKnown = false;
   let fault: MethodsError | null = null;
-  for (let attempt = 0; left.length > 0; attempt++) {
+  let attempt = 0;
+  while (left.length > 0) {
     const again: typeof left = [];
     let pauseMs = 0;
     for (const part of partsOf(left)) {
@@ -77,6 +78,8 @@ export async function startMany(
         for (const { at } of part) outcomes[at] = { error };
       }
     }
+    // Under a rate limit each request starts a part of them.
+    attempt = again.length < left.length ? 0 : attempt + 1;
     left = fault === null ? again : [];
     if (left.length > 0) await pause(pauseMs, signal);
   }

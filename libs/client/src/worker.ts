@@ -1,6 +1,7 @@
 // The worker in the process of the application, for the runs that it waits for: one thread of a client, started by its
 // first `run` and stopped a while after its last. Only a run that is waited for keeps the process alive.
 import type { Worker as Thread } from 'node:worker_threads';
+import { beforeExit } from './before-exit.ts';
 import { workerEnvironment } from './config.ts';
 import type { Credential } from './credential.ts';
 import type { DebugLog } from './requests.ts';
@@ -183,7 +184,7 @@ export class ApplicationWorker {
       thread.on('exit', () => this.ended());
       // After the listeners, which would keep the process alive.
       thread.unref();
-      process.once('beforeExit', this.beforeExit);
+      beforeExit.add(this.endWithProcess);
       this.serve();
       const { contentPart: content_part } = credential;
       this.send({ order: 'start', server, bearer, content_part, concurrency: CONCURRENCY });
@@ -227,7 +228,7 @@ export class ApplicationWorker {
   }
 
   private ended(): void {
-    process.off('beforeExit', this.beforeExit);
+    beforeExit.remove(this.endWithProcess);
     if (this.renewal !== null) clearInterval(this.renewal);
     this.renewal = null;
     this.thread = null;
@@ -253,7 +254,7 @@ export class ApplicationWorker {
   }
 
   /** Nothing is left to do for the process: the worker may give back what it has. */
-  private readonly beforeExit = () => {
+  private readonly endWithProcess = () => {
     const { thread } = this;
     if (thread === null || thread === 'starting') return;
     thread.ref();

@@ -170,10 +170,11 @@ class Methods:
                     if after is not None and attempt < self._requests.max_retries:
                         again[place] = left[place]
                         pause = max(pause, after)
+            # Under a rate limit each request starts a part of them.
+            attempt = 0 if len(again) < len(left) else attempt + 1
             left = again if fault is None else {}
             if left:
                 sleep(pause)
-                attempt += 1
         return outcomes
 
     def _ensure_worker(self) -> Optional[AppWorker]:
