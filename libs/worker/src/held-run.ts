@@ -63,6 +63,8 @@ const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A step or ques
 export class HeldRun {
   /** True once a message after the grant has named the run, so that its owner knows the grant arrived. */
   acceptanceTold = false;
+  /** What ends this attempt is sent: an end, a question or a sleep. */
+  private isReported = false;
   private readonly abort = new RunAbort();
   private stop: Stop | null = null;
 
@@ -90,8 +92,10 @@ export class HeldRun {
     this.abort.abort();
   }
 
-  /** Handles the owner's refusal of report `seq`. */
+  /** Handles the owner's refusal of report `seq`; 0: of the run itself, which was named in a hello or a heartbeat. */
   refused(seq: number, code: string, message: string): void {
+    // An owner that recorded the end may have died before it acknowledged it: the reply to the report itself decides.
+    if (seq === 0 && this.isReported) return;
     if (code !== 'invalid_request') return this.take();
     // The reports after a refused one were dropped with it, and may be refused too.
     if (!this.reports.drop(seq, new RunTaken('a report cannot be recorded'))) return;
@@ -231,6 +235,7 @@ export class HeldRun {
     const { lastRecord } = outcome;
     if (outcome.status === 'succeeded' && this.content.isSealed) this.parts.onResultMade?.(grant, outcome.result);
     const end = (seq: number) => this.endItem(outcome, seq, saved.folderId);
+    this.isReported = true;
     const recorded =
       lastRecord === undefined
         ? this.reports.report(end)

@@ -8,7 +8,7 @@ import { ContentKey } from '@methods/content/device/content-key';
 import { openStream, sealStream } from '@methods/content/device/sealed-stream';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
-import { fileAskUpload } from './test-methods.fixture.ts';
+import { fileAskUpload, requestSteps } from './test-methods.fixture.ts';
 import { TestWorker } from './test-worker.fixture.ts';
 import { type TestRun, WorkerNode } from './worker-node.fixture.ts';
 
@@ -162,4 +162,24 @@ describe('the files of a run in device mode', () => {
       assert.match(messageOf(run), message, `case ${n}`);
     }
   });
+});
+
+it('a result is shown when the owner recorded the end and died, and the next one refuses the run', async () => {
+  const results: unknown[] = [];
+  await using worker = await started(results);
+  const run = node.grant({ versionId: node.publish(requestSteps('only')), ...DEVICE, ...INPUTS });
+  node.acknowledges = false;
+  (await worker.request('only')).answer({ n: 1 });
+  await until('the end is recorded', () => run.ended);
+  assert.deepEqual(results, []);
+  const { runId, token } = run;
+  const { reports } = node;
+  const before = reports.length;
+  node.forgetAcknowledgements();
+  node.stream.send({ item: { case: 'refused', value: { runId, token, seq: 0, code: 'stale_attempt', message: '' } } });
+  await until('the report is repeated', () => {
+    worker.clock.forward(1_000);
+    return reports.length > before;
+  });
+  await until('the result is there', () => results.length === 1);
 });
