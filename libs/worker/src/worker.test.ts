@@ -112,6 +112,29 @@ describe('a worker', () => {
     assert.deepEqual(run.recorded, []);
   });
 
+  it('names a run that it has stopped in one more heartbeat when its next owner asks', async () => {
+    await using started = await TestWorker.start(node);
+    const { runId, token } = node.grant({ versionId: node.publish(requestSteps('only')) });
+    const { signal } = await started.request('only');
+    const cancel = () => node.stream.send({ item: { case: 'cancel', value: { runId, token } } });
+    cancel();
+    await until('the step has ended', () => signal.aborted);
+    const before = node.stream.heartbeats.length;
+    const named = () => node.stream.heartbeats.slice(before).filter((runs) => runs.includes(runId)).length;
+    for (const count of [1, 2]) {
+      cancel();
+      await until('it is named again', () => {
+        if (named() < count) started.clock.forward(500);
+        return named() === count;
+      });
+    }
+    await until('heartbeats do not name it', () => {
+      started.clock.forward(5_000);
+      return node.stream.heartbeats.at(-1)?.length === 0;
+    });
+    assert.equal(named(), 2);
+  });
+
   it('ignores a cancel that names another attempt', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('only')) });

@@ -25,6 +25,8 @@ import { workerFeatures } from './worker-features.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 const SDK = `methods-worker/0.1.0 node/${process.versions.node}`;
+/** More cancels of runs that are not held wait for the next request. */
+const STOPPED_MAX = 1_000;
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
@@ -49,6 +51,8 @@ export class Worker implements Stoppable {
   readonly isolation: Isolation;
   private features: readonly string[] = [];
   private readonly nextTick: NextTick;
+  /** Runs that are to stop and were stopped before, until a heartbeat names them. */
+  private readonly stopped = new Map<string, { readonly runId: RunId; readonly token: string }>();
   private heartbeatMs = DEFAULT_HEARTBEAT_MS;
   private leaseMs = DEFAULT_LEASE_MS;
   private nextHeartbeatMs = 0;
@@ -189,6 +193,7 @@ export class Worker implements Stoppable {
           this.refused(item.value);
           break;
         case 'cancel':
+          this.nameAgain(item.value);
           this.cancelled([item.value]);
           break;
         case 'heartbeatReply':
@@ -277,13 +282,25 @@ export class Worker implements Stoppable {
     for (const run of ours) run.take();
   }
 
+  /**
+   * A run that was stopped before is named in the next heartbeat: its owner asks again, so it died before it got the
+   * first one. Only then, a moment later: an owner that has no database asks after each heartbeat.
+   */
+  private nameAgain({ runId, token }: { runId: RunId; token: string }): void {
+    if (this.heldBy(runId, token) !== undefined || this.stopped.size >= STOPPED_MAX) return;
+    this.stopped.set(token, { runId, token });
+    this.tickSoon();
+  }
+
   private heldBy(runId: RunId, token: string): HeldRun | undefined {
     const run = this.held.get(runId);
     return run?.grant.token === token ? run : undefined;
   }
 
   private heartbeat(): void {
-    const runs = [...this.held.values()].map(({ grant }) => ({ runId: grant.runId, token: grant.token }));
+    const held = [...this.held.values()].map(({ grant }) => ({ runId: grant.runId, token: grant.token }));
+    const runs = [...held, ...this.stopped.values()];
+    this.stopped.clear();
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
     for (const run of this.held.values()) run.acceptanceTold = true;
     this.link.send({ item: { case: 'heartbeat', value: { runs } } });
@@ -292,7 +309,7 @@ export class Worker implements Stoppable {
 
   private tick(): void {
     const nowMs = this.options.clock.monotonicMs();
-    if (nowMs >= this.nextHeartbeatMs) this.heartbeat();
+    if (nowMs >= this.nextHeartbeatMs || this.stopped.size > 0) this.heartbeat();
     for (const run of this.held.values()) {
       run.reports.repeatOverdue();
       if (run.acceptanceTold) continue;
@@ -308,6 +325,6 @@ export class Worker implements Stoppable {
   /** Without a run only the next heartbeat is due. */
   private tickSoon(): void {
     const untilHeartbeatMs = this.nextHeartbeatMs - this.options.clock.monotonicMs();
-    this.nextTick.within(this.held.size > 0 ? TICK_MS : Math.max(TICK_MS, untilHeartbeatMs));
+    this.nextTick.within(this.held.size + this.stopped.size > 0 ? TICK_MS : Math.max(TICK_MS, untilHeartbeatMs));
   }
 }

@@ -10,6 +10,8 @@ import { LeaseKeeper } from './lease-keeper.ts';
 const LEASE_MS = 60_000;
 const RUN = 'run_a' as const;
 const TOKEN = 'token';
+const GRANTED = { runId: RUN, shard: 0, token: TOKEN, session: 'worker.1', nodeId: 'here', accepted: false };
+const LEASE = { ...GRANTED, cancelAskedAtMs: null };
 const unavailable: TellOutcome = { kind: 'failed', code: 'unavailable' };
 const notDue: TellOutcome = { kind: 'refused', code: 'not_due', run: null };
 
@@ -42,8 +44,7 @@ describe('leases and what becomes of their runs', () => {
       refuse: () => {},
       logger: createLogger({ name: 'test', level: 'silent' }),
     });
-    const lease = { runId: RUN, shard: 0, token: TOKEN, session: 'worker.1', nodeId: 'here', accepted: false };
-    keeper.leases.add({ ...lease, cancelAskedAtMs: null });
+    keeper.leases.add(LEASE);
   });
 
   async function after(ms: number): Promise<void> {
@@ -76,6 +77,15 @@ describe('leases and what becomes of their runs', () => {
     await after(0);
     assert.deepEqual(told, ['return_grant']);
     keeper.leases.renew(RUN, TOKEN, 'here', 'worker.1');
+    keeper.workerSeen('here', { session: 'worker.2', held: [] });
+    await after(0);
+    assert.deepEqual(told, ['return_grant', 'expire_lease']);
+  });
+
+  test('a run that a worker reported on to an earlier owner, and no longer names in its hello, is lost', async () => {
+    keeper.leases.ended(RUN, TOKEN);
+    keeper.leases.add({ ...LEASE, accepted: true, nodeId: null });
+    outcome = notDue;
     keeper.workerSeen('here', { session: 'worker.2', held: [] });
     await after(0);
     assert.deepEqual(told, ['return_grant', 'expire_lease']);

@@ -39,7 +39,7 @@ export class LeaseKeeper {
       leaseMs: options.leaseMs,
       standsStill: (nodeId) => this.standsStill(nodeId),
       expired: (lease) => this.expire(lease),
-      unaccepted: (lease) => this.giveBack(lease),
+      unaccepted: (lease) => this.giveBack(lease, false),
     });
   }
 
@@ -78,22 +78,21 @@ export class LeaseKeeper {
     for (const lease of this.leases.ofWorker(seen.session)) {
       if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
       // The worker had the run and no longer holds it: the worker lost it, so the grant did arrive.
-      if (lease.accepted && lease.nodeId !== null) this.lose(lease);
-      else this.returnGrant(lease.runId, lease.token);
+      this.leases.ended(lease.runId, lease.token);
+      if (lease.accepted && lease.nodeId !== null) this.expire(lease);
+      else this.giveBack(lease, true);
     }
   }
 
-  private lose(lease: Lease): void {
-    this.leases.ended(lease.runId, lease.token);
-    this.expire(lease);
-  }
-
-  /** The grant reached no worker: ends its lease and queues the run again. */
-  returnGrant(runId: RunId, token: string): void {
+  /**
+   * The grant reached no worker: ends its lease and queues the run again. `isLost`: if a worker has reported on it
+   * nevertheless, it does not hold the run any more.
+   */
+  returnGrant(runId: RunId, token: string, isLost = false): void {
     const lease = this.leases.get(runId, token);
     if (lease !== null) {
       this.leases.ended(runId, token);
-      this.giveBack(lease);
+      this.giveBack(lease, isLost);
     } else {
       void this.options
         .actors()
@@ -114,7 +113,7 @@ export class LeaseKeeper {
       .tell(null, runId, { type: 'finish', token, seq: 1, isSealed: true, outcome: { status: 'failed', error } });
   }
 
-  private giveBack(lease: Lease): void {
+  private giveBack(lease: Lease, isLost: boolean): void {
     const { runId, token } = lease;
     this.options.logger.warn({ run: runId }, 'grant reached no worker');
     void this.options
@@ -124,6 +123,7 @@ export class LeaseKeeper {
         // A row that is still running needs its lease, or the run would never be looked at again: either the store was
         // unavailable, or a worker did report under this grant and only time shows whether it still has it.
         const reported = outcome.kind === 'refused' && outcome.code === 'not_due';
+        if (reported && isLost) return this.expire(lease);
         if (!reported && !(outcome.kind === 'failed' && outcome.code === 'unavailable')) return;
         const ageMs = this.options.clock.monotonicMs() - lease.renewedAtMs;
         this.takeBack({ ...lease, accepted: reported }, ageMs);

@@ -159,6 +159,16 @@ describe('running runs of shards just taken', () => {
     assert.equal(await statusOf(run), 'running');
   });
 
+  test('a cancelled run that its worker reported on and no longer holds is cancelled', async () => {
+    const run = await node.running();
+    await node.tell(run, recordStep(run.token, 1));
+    await node.tell(run, cancel);
+    sessions = ['worker.1'];
+    await recovery.taken([0]);
+    await until('it is cancelled', async () => (await statusOf(run)) === 'cancelled');
+    assert.equal(leaseOf(run), null);
+  });
+
   test("a worker's message that arrives meanwhile is younger than the row", async () => {
     const run = await node.running();
     keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);

@@ -147,7 +147,8 @@ export class LeaseRecovery {
       if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
       // The claim was committed a moment ago, so its worker cannot have the grant yet.
       if (this.options.isClaiming(run.token)) continue;
-      this.options.keeper.returnGrant(run.runId, run.token);
+      // A worker that was asked to stop holds the run no longer; its reply may have been lost with the last owner.
+      this.options.keeper.returnGrant(run.runId, run.token, run.cancelRequested);
     }
   }
 
