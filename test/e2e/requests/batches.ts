@@ -46,6 +46,19 @@ export function batches(stack: () => Stack): void {
       assert.deepEqual([new Set(again.map(({ status }) => status)), ids(again)], [new Set([200]), ids(items)]);
     });
 
+    test('gives the run of a key to the first start that has it', async () => {
+      const key = randomUUID();
+      const of = (name: string, n: number) => ({
+        method: stack().method('greet'),
+        inputs: { name },
+        idempotency_key: `${key}-${n}`,
+      });
+      const items = await start(Array.from({ length: 40 }, (_, n) => [of('first', n), of('later', n)]).flat());
+      const statuses = items.map(({ status }) => status);
+      assert.deepEqual(statuses, Array.from({ length: 40 }, () => [201, 409]).flat());
+      for (const { run } of items) if (run) await stack().api.settled(run.run_id);
+    });
+
     test("of another organization's method starts nothing", async () => {
       const other = await otherOrganization(stack());
       const [item] = await start([{ method: stack().method('greet') }], stack().api.as(other.key));

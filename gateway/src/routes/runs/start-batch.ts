@@ -27,6 +27,7 @@ import {
   StartBatchBody,
   StartedBatch,
 } from './batch-schemas.ts';
+import { KeyTurns } from './key-turns.ts';
 import { describedRun, type RunSurface, runStarted } from './run-acts.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import { StartRunBody } from './run-schemas.ts';
@@ -111,6 +112,7 @@ class StartBatch {
   readonly outcomes: BatchOutcomes;
   private sent = 0;
   private sentBytes = 0;
+  private readonly turns = new KeyTurns();
   private readonly context: StartContext;
   private readonly untilMs: number;
   private readonly validate: ReturnType<FastifyRequest['compileValidationSchema']>;
@@ -164,9 +166,16 @@ class StartBatch {
       throw new ServiceError('unavailable', 'The batch took too long. This start was not begun.');
     }
     const body = this.bodyOf(bytes);
-    if (bytes.length > LARGE_BODY_BYTES) yield;
-    const context = { ...this.context, leaves: (inputsBytes: number) => leaves(1 + inputsBytes) };
-    return yield* startSteps(this.parts, body, bytes.length, context);
+    const turn = body.idempotency_key === undefined ? null : yield* this.turns.take(body.idempotency_key);
+    try {
+      if (bytes.length > LARGE_BODY_BYTES) yield;
+      const context = { ...this.context, leaves: (inputsBytes: number) => leaves(1 + inputsBytes) };
+      const started = yield* startSteps(this.parts, body, bytes.length, context);
+      if (turn !== null) turn.hasRun = true;
+      return started;
+    } finally {
+      turn?.leave();
+    }
   }
 
   /** @throws ServiceError for an invalid start */
