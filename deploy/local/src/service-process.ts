@@ -8,6 +8,11 @@ import { type ServerProcess, startServerProcess } from './embedded/server-proces
 
 /** The space for young objects grows under load. With the default of 16 MiB, collecting it costs up to 18 % of the CPU. */
 const YOUNG_SPACE = '--max-semi-space-size=64';
+/**
+ * A gateway keeps little and throws much away: its heap may grow to twice what is in use before it is collected, where
+ * by default it grows to four times that.
+ */
+const GATEWAY_HEAP = '--heap-growing-percent=100';
 /** For measurements: more arguments for node, separated by spaces. */
 const MORE_ARGS = (process.env.STACK_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 const STOP_GRACE_MS = 20_000;
@@ -63,7 +68,7 @@ export class ServiceProcess {
     const process_ = await startServerProcess({
       name,
       command: process.execPath,
-      args: [YOUNG_SPACE, ...MORE_ARGS, ...nodeArguments(code), `--stack=${folder}`],
+      args: [YOUNG_SPACE, ...heapOf(name), ...MORE_ARGS, ...nodeArguments(code), `--stack=${folder}`],
       logFile: this.logFile,
       marker: `--stack=${folder}`,
       env: {
@@ -95,4 +100,8 @@ export class ServiceProcess {
       () => systemClock.after(this.backoff.nextMs(), () => this.restart()),
     );
   }
+}
+
+function heapOf(name: string): string[] {
+  return name.startsWith('gateway') ? [GATEWAY_HEAP] : [];
 }
