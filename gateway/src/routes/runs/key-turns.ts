@@ -12,7 +12,7 @@ export class KeyTurns {
       turn = new KeyTurn();
       this.turns.set(key, turn);
     }
-    while (turn.isBusy && !turn.hasRun) yield* settled(turn.next());
+    if (turn.isBusy && !turn.hasRun) yield* settled(turn.next());
     turn.isBusy = true;
     return turn;
   }
@@ -28,7 +28,10 @@ class KeyTurn {
   }
 
   leave(): void {
-    this.isBusy = false;
-    for (const resolve of this.waiting.splice(0)) resolve();
+    if (this.hasRun) for (const resolve of this.waiting.splice(0)) resolve();
+    // Only one is woken, and has the turn at once: a thousand that are refused one after another must stay cheap.
+    const next = this.waiting.shift();
+    if (next === undefined) this.isBusy = false;
+    else next();
   }
 }

@@ -83,6 +83,14 @@ test('a key that a batch uses twice starts one run, and a repeated batch starts 
   assert.equal(gateway.book.runs.size, 300);
 });
 
+test('starts with one key that are refused have their turns one after another, until one has the run', async () => {
+  await using gateway = await gatewayFixture();
+  const start = { method: gateway.methodId, inputs: { name: 7 }, idempotency_key: 'order-1000' };
+  const good = { ...start, inputs: { name: 'Ada' } };
+  const { body } = await batch(gateway, [...Array(100).fill(start), good, good, start]);
+  assert.deepEqual(statuses({ body }), [...Array(100).fill(422), 201, 200, 409]);
+});
+
 test('a body that is not a batch is refused as a whole, and starts nothing', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' } };

@@ -161,13 +161,12 @@ class StartBatch {
   }
 
   private *startOf(bytes: Buffer, leaves: (bytes: number) => void): Steps<AcceptedStart> {
-    // No reader would get its outcome.
-    if (this.context.caller.gone || this.parts.stopping() || this.parts.clock.monotonicMs() > this.untilMs) {
-      throw new ServiceError('unavailable', 'The batch took too long. This start was not begun.');
-    }
+    this.checkTime();
     const body = this.bodyOf(bytes);
     const turn = body.idempotency_key === undefined ? null : yield* this.turns.take(body.idempotency_key);
     try {
+      // Others with its key may each have waited for a node that does not reply.
+      if (turn !== null) this.checkTime();
       if (bytes.length > LARGE_BODY_BYTES) yield;
       const context = { ...this.context, leaves: (inputsBytes: number) => leaves(1 + inputsBytes) };
       const started = yield* startSteps(this.parts, body, bytes.length, context);
@@ -176,6 +175,12 @@ class StartBatch {
     } finally {
       turn?.leave();
     }
+  }
+
+  /** @throws ServiceError if no reader would get the outcome of a start that begins now */
+  private checkTime(): void {
+    if (!this.context.caller.gone && !this.parts.stopping() && this.parts.clock.monotonicMs() <= this.untilMs) return;
+    throw new ServiceError('unavailable', 'The batch took too long. This start was not begun.');
   }
 
   /** @throws ServiceError for an invalid start */
