@@ -22,6 +22,13 @@ describe('an open page', { skip }, () => {
     const body = { method: stack.method('greet'), inputs: { name: 'Ada' } };
     return (await until('the server answers', () => stack.api.startSettled(body).catch(() => null))).run_id;
   };
+  /** The list was read again; or the run came by the stream, and the page offers it. */
+  const hasRun = (runId: string, tab = page) =>
+    until('the page has the run', async () => {
+      const offered = tab.getByRole('button', { name: /^\d+ new run/ });
+      if (await offered.isVisible()) await offered.click();
+      return row(runId, tab).isVisible();
+    });
   const row = (runId: string, tab = page) => tab.getByRole('row').filter({ hasText: runId.slice(-8) });
 
   before(async () => {
@@ -43,13 +50,24 @@ describe('an open page', { skip }, () => {
     const { pid } = stack.ready.processes.find(({ name }) => name === 'gateway-1') ?? { pid: 0 };
     process.kill(pid, 'SIGKILL');
     const second = await started();
-    // It was missed, so the list was read again; or it came by the new stream, and the page offers it.
-    await until('the page has the run', async () => {
-      const offered = page.getByRole('button', { name: /^\d+ new run/ });
-      if (await offered.isVisible()) await offered.click();
-      return row(second).isVisible();
-    });
+    await hasRun(second);
     assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
+  test('shows what happened after it was loaded and before its events began', async () => {
+    await using other = await signedInVisitor(stack, ADA);
+    const tab = other.page;
+    const first = await started();
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    await tab.route('**/api/events', (route) => begun.then(() => route.continue()));
+    await tab.goto(at('/'));
+    await row(first, tab).waitFor();
+    const second = await started();
+    begin();
+    await hasRun(second, tab);
   });
 
   test('loads a part that was asked for without a network as soon as there is one', async () => {

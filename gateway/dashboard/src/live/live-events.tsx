@@ -71,6 +71,7 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
     const refresher = new Refresher(queryClient, org);
     const wasStopped = { current: false };
+    const hasBegun = { current: false };
     const stream = new SharedStream(`${pathOf(org)}/api/events`, {
       onEvent({ event, data }) {
         if (event === 'ready' || event === 'dropped') return;
@@ -83,6 +84,10 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
       onState(next) {
         setState(next);
         if (next.kind === 'stopped') wasStopped.current = true;
+        if (next.kind === 'open' && !hasBegun.current) {
+          hasBegun.current = true;
+          refresher.loadedBefore();
+        }
         if (next.kind !== 'open' || !wasStopped.current) return;
         wasStopped.current = false;
         // What happened meanwhile may be in no event.

@@ -4,6 +4,8 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { EventName } from './live-events.tsx';
 
 const EVERY_MS = 1_000;
+/** A reply that is on its way is not asked for again. */
+const KEEP = { cancelRefetch: false };
 
 export class Refresher {
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -26,6 +28,12 @@ export class Refresher {
     for (const query of this.client.getQueryCache().findAll({ queryKey: [this.org] })) {
       if (query.meta?.staleOn?.includes(name)) this.soon(query);
     }
+  }
+
+  /** The events have begun: what was loaded before may have missed some. */
+  loadedBefore(): void {
+    const queryKey = [this.org];
+    void this.client.invalidateQueries({ queryKey, predicate: ({ state }) => state.data !== undefined }, KEEP);
   }
 
   /** Events may be missing: every reply may be old. */
