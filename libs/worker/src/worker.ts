@@ -25,8 +25,8 @@ import { workerFeatures } from './worker-features.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 const SDK = `methods-worker/0.1.0 node/${process.versions.node}`;
-/** More cancels of runs that are not held wait for the next request. */
-const STOPPED_MAX = 1_000;
+/** A node accepts this many more runs in a heartbeat than a worker can hold. The owners of others ask again. */
+const STOPPED_MAX = 100;
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
