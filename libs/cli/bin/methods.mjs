@@ -19,8 +19,10 @@ function printsHelp() {
   const text = readFileSync(new URL('../dist/help.txt', import.meta.url), 'utf8');
   const { isTTY, columns } = process.stdout;
   if (isTTY && text.split('\n').some((line) => line.length > columns)) return false;
-  // A reader that has gone (`methods --help | head`) is not our fault.
-  process.stdout.on('error', () => {});
+  process.stdout.on('error', ({ code }) => {
+    // A reader that has gone (`methods --help | head`) is not our fault.
+    if (code !== 'EPIPE') process.exitCode = 1;
+  });
   process.stdout.write(text);
   return true;
 }

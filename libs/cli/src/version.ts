@@ -1,2 +1,2 @@
-/** That of the package; a test compares them. */
+/** The version of the command. A test compares it with the one in package.json. */
 export const VERSION = '0.1.0';

@@ -25,7 +25,10 @@ import { workerFeatures } from './worker-features.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 const SDK = `methods-worker/0.1.0 node/${process.versions.node}`;
-/** A node accepts this many more runs in a heartbeat than a worker can hold. More of them wait for the end of their lease. */
+/**
+ * A node accepts this many more runs in a heartbeat than a worker can hold. Runs beyond it wait for the end of their
+ * lease.
+ */
 const STOPPED_MAX = 100;
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;

@@ -70,8 +70,7 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
 
   useEffect(() => {
     const refresher = new Refresher(queryClient, org);
-    const wasStopped = { current: false };
-    const hasBegun = { current: false };
+    let missed: 'since loading' | 'any' | null = 'since loading';
     const stream = new SharedStream(`${pathOf(org)}/api/events`, {
       onEvent({ event, data }) {
         if (event === 'ready' || event === 'dropped') return;
@@ -83,13 +82,12 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
       },
       onState(next) {
         setState(next);
-        if (next.kind === 'stopped') wasStopped.current = true;
-        if (next.kind === 'open' && !hasBegun.current) {
-          hasBegun.current = true;
-          refresher.loadedBefore();
-        }
-        if (next.kind !== 'open' || !wasStopped.current) return;
-        wasStopped.current = false;
+        if (next.kind === 'stopped') missed = 'any';
+        if (next.kind !== 'open') return;
+        const last = missed;
+        missed = null;
+        if (last === 'since loading') refresher.loadedBefore();
+        if (last !== 'any') return;
         // What happened meanwhile may be in no event.
         refresher.everything();
         // A server that was unavailable may be a newer one.

@@ -2,9 +2,10 @@
 import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { inspectionOf } from '@methods/executor/inspection';
 import type { JsonObject } from '@methods/method/json';
+import { VERSION } from '../version.ts';
 import type { WalkedRun } from './local-walk.ts';
 
-export const LOCAL_WORKER = { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` };
+export const LOCAL_WORKER = { id: 'local', version: VERSION, platform: `${process.platform}-${process.arch}` };
 
 /** `versionId`: that of the server if the file is a version saved there, else the file's own. */
 export function localInspection(

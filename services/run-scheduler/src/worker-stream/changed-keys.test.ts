@@ -2,32 +2,17 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
-import { silentLogger } from '@methods/logging/logger';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
-import { HeldGrants } from './held-grants.ts';
-import type { OwnerLink } from './owner-link.ts';
-import { WorkerSessions } from './worker-sessions.ts';
-import { Stream } from './worker-stream.fixture.ts';
+import type { WorkerSessions } from './worker-sessions.ts';
+import { quietSessions, Stream } from './worker-stream.fixture.ts';
 
 describe('the key of a worker', () => {
   let sessions: WorkerSessions;
 
   beforeEach(() => {
-    const clock = new ManualClock();
-    sessions = new WorkerSessions({
-      nodeId: 'here',
-      clock,
-      heartbeatMs: 15_000,
-      leaseMs: 60_000,
-      shardCount: 4,
-      waiters: { register: () => {} } as Partial<ClaimWaiters> as ClaimWaiters,
-      admission: { admit: () => () => {} },
-      held: new HeldGrants(clock),
-      owners: { workerSeen: () => {} } as Partial<OwnerLink> as OwnerLink,
-      news: { changed: () => {} },
-      logger: silentLogger,
-    });
+    const waiters = { register: () => {} } as Partial<ClaimWaiters> as ClaimWaiters;
+    sessions = quietSessions(new ManualClock(), { waiters });
   });
 
   test('a revoked key ends its streams, including one before its hello, and no others', async () => {

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { type KeyId, newId, newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { type ClaimOffer, CountedWaiters } from '../queue/counted-waiters.fixture.ts';
-import { HeldGrants } from './held-grants.ts';
 import { HelloPace } from './hello-pace.ts';
 import type { OwnerLink } from './owner-link.ts';
 import { KnownMethods, WorkerAdmission } from './worker-admission.ts';
-import { WorkerSessions } from './worker-sessions.ts';
-import { Stream } from './worker-stream.fixture.ts';
+import type { WorkerSessions } from './worker-sessions.ts';
+import { quietSessions, Stream } from './worker-stream.fixture.ts';
 
 const FINGERPRINT = Buffer.alloc(16, 0xaa);
 const queueOf = (keyId: KeyId) => `wf_a@${keyId}.${'aa'.repeat(16)}` as const;
@@ -28,14 +26,9 @@ describe('workers with content keys', () => {
     const send = (_node: string, offer: ClaimOffer) => offers.push(offer) > 0;
     waiters = new CountedWaiters({ nodeId: 'here', clock, send, interestChanged: () => {} });
     const methods = new KnownMethods({ find: async (_orgId, names) => [...names] });
-    sessions = new WorkerSessions({
-      ...{ nodeId: 'here', clock, heartbeatMs: 15_000, leaseMs: 60_000, shardCount: 4, waiters },
-      admission: new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters }),
-      held: new HeldGrants(clock),
-      owners: { workerSeen: () => {}, report: () => {} } as unknown as OwnerLink,
-      news: { changed: () => {} },
-      logger: silentLogger,
-    });
+    const admission = new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters });
+    const owners = { workerSeen: () => {}, report: () => {} } as unknown as OwnerLink;
+    sessions = quietSessions(clock, { waiters, admission, owners });
   });
 
   function hello(deviceKeyIds: readonly string[], registry: Stream['registry'] = null, fingerprints?: Buffer[]) {

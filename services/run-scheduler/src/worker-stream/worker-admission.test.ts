@@ -3,16 +3,13 @@ import { beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { CountedWaiters } from '../queue/counted-waiters.fixture.ts';
-import { HeldGrants } from './held-grants.ts';
 import { HelloPace } from './hello-pace.ts';
-import type { OwnerLink } from './owner-link.ts';
 import { KnownMethods, WorkerAdmission } from './worker-admission.ts';
-import { WorkerSessions } from './worker-sessions.ts';
-import { Stream } from './worker-stream.fixture.ts';
+import type { WorkerSessions } from './worker-sessions.ts';
+import { quietSessions, Stream } from './worker-stream.fixture.ts';
 
 describe('connecting workers', () => {
   let clock: ManualClock;
@@ -34,19 +31,8 @@ describe('connecting workers', () => {
     });
     const methods = { unknown: (...args) => (findMethods === null ? null : known.unknown(...args)) } as KnownMethods;
     waiters = new CountedWaiters({ nodeId: 'here', clock, send: () => true, interestChanged: () => {} });
-    sessions = new WorkerSessions({
-      nodeId: 'here',
-      clock,
-      heartbeatMs: 15_000,
-      leaseMs: 60_000,
-      shardCount: 4,
-      waiters,
-      admission: new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters }),
-      held: new HeldGrants(clock),
-      owners: { workerSeen: () => {} } as unknown as OwnerLink,
-      news: { changed: () => {} },
-      logger: silentLogger,
-    });
+    const admission = new WorkerAdmission({ pace: new HelloPace(clock), methods, waiters });
+    sessions = quietSessions(clock, { waiters, admission });
   });
 
   test('a hello that names an unknown method is refused with that name', async () => {

@@ -1,13 +1,36 @@
 // A worker's stream to a node, from the worker's side, without a connection.
+import type { Clock } from '@methods/base/clock';
 import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
 import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-stream';
+import { HeldGrants } from './held-grants.ts';
+import type { OwnerLink } from './owner-link.ts';
 import type { KeyOwner } from './worker-keys.ts';
 import { type SchedulerItem, WorkerSession } from './worker-session.ts';
-import type { WorkerSessions } from './worker-sessions.ts';
+import { WorkerSessions } from './worker-sessions.ts';
 
 export const WORKER = 'a'.repeat(32);
+
+type Parts = ConstructorParameters<typeof WorkerSessions>[0];
+
+/** The workers of a node without owners of runs. It admits all of them, unless `parts` says otherwise. */
+export function quietSessions(clock: Clock, parts: Pick<Parts, 'waiters'> & Partial<Parts>): WorkerSessions {
+  return new WorkerSessions({
+    nodeId: 'here',
+    clock,
+    heartbeatMs: 15_000,
+    leaseMs: 60_000,
+    shardCount: 4,
+    admission: { admit: () => () => {} },
+    held: new HeldGrants(clock),
+    owners: { workerSeen: () => {} } as Partial<OwnerLink> as OwnerLink,
+    news: { changed: () => {} },
+    logger: silentLogger,
+    ...parts,
+  });
+}
 
 export class Stream {
   readonly got: SchedulerItem[] = [];

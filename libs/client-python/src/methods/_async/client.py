@@ -27,6 +27,7 @@ from .webhooks import AsyncClientWebhooks
 _WAITING_CONNECTIONS = 4
 #: A reply without news is not asked for again before this time.
 _EARLY_S = 1.0
+#: The time in which a reply arrives that was held back until the deadline.
 _ARRIVES_S = 1.0
 
 
@@ -298,7 +299,7 @@ def _wait(deadline: Optional[float]) -> float:
 
 
 def _latest(deadline: Optional[float]) -> Optional[float]:
-    """A reply that was held back until the deadline needs time to arrive."""
+    """The deadline of a request whose reply may be held back until then."""
     return None if deadline is None else deadline + _ARRIVES_S
 
 

@@ -21,6 +21,7 @@ T = TypeVar("T")
 _PLACES = 8
 #: Connections that stay open for the next request: those, and the ones that wait.
 _KEPT = 16
+#: Even a request that is late is tried for this long.
 _MOMENT_S = 0.05
 
 
@@ -128,7 +129,6 @@ class Requests:
 
 
 def _left_s(request: Send) -> float:
-    """A request that is late gets a moment: what it asks for may be known."""
     return inf if request.deadline is None else max(_MOMENT_S, request.deadline - time.monotonic())
 
 
