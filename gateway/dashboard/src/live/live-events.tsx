@@ -24,7 +24,7 @@ export interface LiveEvent {
 declare module '@tanstack/react-query' {
   interface Register {
     queryMeta: {
-      /** Events that make this reply old. */
+      /** Events that make this reply old. Empty: the page applies events to it by itself. */
       readonly staleOn?: readonly EventName[];
       /** The least time between two calls for events; 1 s unless named. */
       readonly everyMs?: number;

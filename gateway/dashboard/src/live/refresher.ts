@@ -4,8 +4,7 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { EventName } from './live-events.tsx';
 
 const EVERY_MS = 1_000;
-/** A reply that is on its way is not asked for again. */
-const KEEP = { cancelRefetch: false };
+const LASTING_MS = 120_000;
 
 export class Refresher {
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -30,10 +29,15 @@ export class Refresher {
     }
   }
 
-  /** The events have begun: what was loaded before may have missed some. */
+  /**
+   * The events have begun: replies that events make old may have missed some since they were loaded. Those that may be
+   * old for minutes by themselves are left.
+   */
   loadedBefore(): void {
-    const queryKey = [this.org];
-    void this.client.invalidateQueries({ queryKey, predicate: ({ state }) => state.data !== undefined }, KEEP);
+    for (const query of this.client.getQueryCache().findAll({ queryKey: [this.org] })) {
+      const { meta, queryHash, state } = query;
+      if (meta?.staleOn !== undefined && state.data !== undefined && lastsMs(query) < LASTING_MS) this.ask(queryHash);
+    }
   }
 
   /** Events may be missing: every reply may be old. */
@@ -63,4 +67,9 @@ export class Refresher {
     this.askedMs.set(hash, Date.now());
     void this.client.invalidateQueries({ predicate: ({ queryHash }) => queryHash === hash });
   }
+}
+
+function lastsMs({ options }: Query): number {
+  const { staleTime } = options as { readonly staleTime?: unknown };
+  return typeof staleTime === 'number' ? staleTime : 0;
 }

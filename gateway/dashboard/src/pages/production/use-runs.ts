@@ -31,6 +31,7 @@ export function useRuns(search: Search) {
     },
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: next }, pages) => (pages.length < PAGES_MAX ? next : null),
+    meta: { staleOn: [] },
   });
   const rows = useMemo(() => (query.data?.pages ?? []).flatMap(({ items }) => items as ListedRun[]), [query.data]);
 

@@ -42,6 +42,7 @@ export function useRun(runId: string) {
   );
   return useQuery({
     queryKey: [org, 'run', runId, 'head'],
+    meta: { staleOn: [] },
     queryFn: async ({ signal }) => {
       const params = { path: { id: runId }, query: { steps: 'false' } } as const;
       return (await got(api.GET('/api/runs/{id}', { params, signal }))) as WholeRun;
@@ -60,6 +61,7 @@ export function useSteps(runId: string, { name, status }: StepFilter) {
   const { org, api } = useApi();
   return useInfiniteQuery({
     queryKey: [org, 'run', runId, 'steps', name, status],
+    meta: { staleOn: [] },
     queryFn: ({ pageParam, signal }) => {
       const filter = { ...(name !== '' && { name }), ...(status !== '' && { status }) };
       // What is looked for may be within a long loop.
