@@ -53,6 +53,17 @@ describe('a long outbox', () => {
     assert.deepEqual(new Set(bus.taken.slice(1_500)), new Set(young.map((event) => event.outboxId)));
   });
 
+  test('an event is sent once, although its row is removed slowly', async () => {
+    await bus.backlog(1_500, 50_000);
+    bus.removalMs = 100;
+    bus.confirms = true;
+    await bus.relay.sweep();
+    bus.clock.forward(60_000);
+    await bus.relay.sweep();
+    await until('all are sent and removed', async () => bus.taken.length >= 1_500 && (await bus.rows()).length === 0);
+    assert.equal(bus.asked, 1_500);
+  });
+
   test("while the notifier is silent, only an organization's share of a backlog is on the bus", async () => {
     await bus.backlog(3_000, 90_000);
     await bus.backlog(3, 20_000, { orgId: 'org_b' });

@@ -27,6 +27,8 @@ export class TestRelay {
   held: { event: OutboxEvent; take: () => void }[] | null = null;
   /** Called when the outbox has been read to its end, before the sweep continues. */
   endRead = async () => {};
+  /** How long a statement that removes rows keeps them locked. */
+  removalMs = 0;
   /** The notifier confirms every event at once by default; true: the test confirms. */
   confirms = false;
   private readonly databaseClock = new DatabaseClock(this.clock);
@@ -36,7 +38,9 @@ export class TestRelay {
     this.databaseClock.observe(T0);
     const { owned } = this;
     const outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 60_000 });
-    const { dueRuns } = outbox;
+    const { dueRuns, remove } = outbox;
+    outbox.remove = (outboxIds) =>
+      this.removalMs === 0 ? remove.call(outbox, outboxIds) : this.removeSlowly(outboxIds);
     outbox.dueRuns = async (query) => {
       const due = await dueRuns.call(outbox, query);
       if (due.runs.length === 0) await this.endRead();
@@ -56,7 +60,8 @@ export class TestRelay {
 
   /** Begins with an empty outbox. */
   static async on(db: TestStore): Promise<TestRelay> {
-    await db.sql`delete from scheduler.outbox`;
+    // Waits for removals by the relay of the test before, with which a `delete` would deadlock.
+    await db.sql`truncate scheduler.outbox`;
     return new TestRelay(db);
   }
 
@@ -112,6 +117,11 @@ export class TestRelay {
     const found = await this.db.sql<{ outbox_id: string }[]>`
       select outbox_id from scheduler.outbox where org_id = ${orgId} order by seq`;
     return found.map((row) => row.outbox_id);
+  }
+
+  private async removeSlowly(outboxIds: readonly string[]): Promise<void> {
+    await this.db.sql`with gone as (delete from scheduler.outbox where outbox_id = any(${outboxIds}::text[]))
+      select pg_sleep(${this.removalMs} / 1000.0)`;
   }
 
   private publish(event: OutboxEvent): Promise<void> {

@@ -17,7 +17,7 @@ import { DirectShare } from './unconfirmed-events.ts';
 const DELETE_MAX = 1_000;
 /** After its commit an event's row is due, on the clock of any node. */
 const COMMITTED_DUE_MS = 2 * UNCONFIRMED_MS;
-/** Confirmations that wait for the database; beyond this they are dropped, and come again with their events. */
+/** Confirmed events whose rows exist; further confirmations are dropped, and come again with their events. */
 const STORED_MAX = 100_000;
 
 export class EventRelay {
@@ -25,8 +25,10 @@ export class EventRelay {
   private readonly direct = new DirectShare();
   private readonly sender: EventSender;
   private readonly outboxSweep: OutboxSweep;
-  private stored: string[] = [];
-  private deleting = false;
+  /** Confirmed events whose rows exist, oldest first. */
+  private readonly stored = new Set<string>();
+  /** The statement that removes rows now. */
+  private removal: Promise<void> | null = null;
 
   constructor(
     private readonly options: {
@@ -42,7 +44,13 @@ export class EventRelay {
   ) {
     const { heldBack } = this;
     this.sender = new EventSender({ ...options, heldBack });
-    this.outboxSweep = new OutboxSweep({ ...options, heldBack, sender: this.sender });
+    this.outboxSweep = new OutboxSweep({
+      ...options,
+      heldBack,
+      sender: this.sender,
+      isConfirmed: (outboxId) => this.stored.has(outboxId),
+      removal: () => this.removal,
+    });
   }
 
   committed(events: readonly OutboxEvent[]): void {
@@ -83,10 +91,10 @@ export class EventRelay {
       this.direct.ended(outboxId);
       this.outboxSweep.confirmed(outboxId);
       const shard = shardOfRunId(outboxId.slice(0, outboxId.indexOf('.')), this.options.shardCount);
-      if (shard === null || !this.options.owns(shard) || this.stored.length >= STORED_MAX) continue;
-      this.stored.push(outboxId);
+      if (shard === null || !this.options.owns(shard) || this.stored.size >= STORED_MAX) continue;
+      this.stored.add(outboxId);
     }
-    void this.deleteStored();
+    if (this.removal === null) void this.removeStored();
   }
 
   /** The bus came back, perhaps empty: unconfirmed events may be lost, and go before anything new. */
@@ -99,16 +107,30 @@ export class EventRelay {
     return this.outboxSweep.sweep();
   }
 
-  private async deleteStored(): Promise<void> {
-    if (this.deleting) return;
-    this.deleting = true;
+  private async removeStored(): Promise<void> {
+    while (this.stored.size > 0) {
+      const outboxIds = [...take(this.stored, DELETE_MAX)];
+      this.removal = this.remove(outboxIds);
+      await this.removal;
+      for (const outboxId of outboxIds) this.stored.delete(outboxId);
+    }
+    this.removal = null;
+  }
+
+  private async remove(outboxIds: readonly string[]): Promise<void> {
     try {
-      while (this.stored.length > 0) await this.options.outbox.remove(this.stored.splice(0, DELETE_MAX));
+      await this.options.outbox.remove(outboxIds);
     } catch (error) {
       // The rows are sent again, known by the notifier, and confirmed again.
       this.options.logger.warn({ error }, 'confirmed events could not be removed');
-    } finally {
-      this.deleting = false;
     }
+  }
+}
+
+function* take(ids: Iterable<string>, max: number): Iterable<string> {
+  let taken = 0;
+  for (const id of ids) {
+    if (taken++ === max) return;
+    yield id;
   }
 }

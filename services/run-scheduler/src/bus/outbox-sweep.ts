@@ -63,6 +63,10 @@ export class OutboxSweep {
       readonly heldBack: HeldBackEvents;
       readonly databaseClock: DatabaseClock;
       readonly ownedShards: () => readonly number[];
+      /** Says whether the notifier has the event; its row may exist until the end of a removal. */
+      readonly isConfirmed: (outboxId: string) => boolean;
+      /** The statement that removes rows now; it never rejects. */
+      readonly removal: () => Promise<void> | null;
       readonly logger: Logger;
     },
   ) {}
@@ -130,6 +134,8 @@ export class OutboxSweep {
       if (room === 0) return this.pause();
       const without = this.window.fullOrgs();
       const limits = { orgsMax: ORGS_MAX, runsMax: Math.min(runsMax, room) };
+      // Rows that are being removed were not marked as sent, and would be read as due once more.
+      await this.options.removal();
       const due = await outbox.dueRuns({ shards, nowMs, afterOrgId, ...limits, without });
       if (due.runs.length > 0) await this.sendEntries(await this.entriesOf(due.runs, nowMs));
       if (this.isAway) return;
@@ -180,12 +186,12 @@ export class OutboxSweep {
     await this.sendEntries(entries);
   }
 
-  private entriesOf(runs: readonly OutboxRun[], nowMs: number): Promise<OutboxEntry[]> {
+  private async entriesOf(runs: readonly OutboxRun[], nowMs: number): Promise<OutboxEntry[]> {
+    const { outbox, isConfirmed } = this.options;
     const distinct = new Map(runs.map((run) => [`${run.orgId}/${run.runId}`, run]));
-    return this.options.outbox.entriesOf([...distinct.values()], nowMs, {
-      perRunMax: RUN_EVENTS_MAX,
-      entriesMax: EVENTS_MAX,
-    });
+    const limits = { perRunMax: RUN_EVENTS_MAX, entriesMax: EVENTS_MAX };
+    const entries = await outbox.entriesOf([...distinct.values()], nowMs, limits);
+    return entries.filter(({ outboxId }) => !isConfirmed(outboxId));
   }
 
   private async sendEntries(entries: readonly OutboxEntry[]): Promise<void> {
