@@ -34,7 +34,7 @@ import { RecordThreads } from './local-runs/record-threads.ts';
 import { ListChanges } from './mcp/list-changes.ts';
 import { LinkedQuestions } from './routes/answer-page/linked-questions.ts';
 import { declaredSteps } from './routes/runs/run-reply.ts';
-import { buildServer, type ServerParts } from './server.ts';
+import { buildServer, listen, type ServerParts } from './server.ts';
 import { SourceInterfaces } from './sources/source-interfaces.ts';
 import { SourceThreads } from './sources/source-threads.ts';
 
@@ -169,7 +169,7 @@ function httpServer(config: Config, parts: ServerParts): Stoppable & { readonly 
   return {
     async start() {
       server = await buildServer(parts);
-      await server.listen(config.listen);
+      await listen(server, config.listen);
       parts.logger.debug({ routes: server.routeTable() }, 'routes');
     },
     async stop() {

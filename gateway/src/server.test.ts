@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
@@ -298,3 +300,30 @@ test('schemas of routes are compiled one by one once the server listens, or in t
   while (schemas.compileNext()) compiled++;
   assert.ok(compiled > 200, `${compiled} compiled`);
 });
+
+test('1,500 clients that connect while the gateway is busy all wait for it', {
+  skip: systemMaximum() < 1_500 && 'the system lets fewer connections wait',
+}, async () => {
+  await using gateway = await gatewayFixture();
+  const sockets = Array.from({ length: 1_500 }, () => connect(gateway.port, '127.0.0.1').on('error', () => {}));
+  try {
+    // Still in the same turn of the event loop: they have connected, and none has been accepted.
+    await new Promise<void>(process.nextTick);
+    assert.equal(waitingConnections(gateway.port), 1_500);
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+function systemMaximum(): number {
+  const file = '/proc/sys/net/core/somaxconn';
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+}
+
+/** The system's count for the socket that listens on this port. */
+function waitingConnections(port: number): number {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A `;
+  const [, line = ''] = readFileSync('/proc/net/tcp', 'utf8').split(address);
+  return Number.parseInt(line.split(/[: ]/)[1] ?? '', 16);
+}

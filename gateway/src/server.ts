@@ -112,6 +112,19 @@ const HTTP: ServerOptions = {
   IncomingMessage: RequestInLine,
 };
 
+/**
+ * New connections that wait while this process is busy. When thousands of clients connect again at the same time, those
+ * beyond Node's default of 511 would be reset or wait for seconds.
+ */
+const WAITING_CONNECTIONS_MAX = 4_096;
+
+export async function listen(
+  server: FastifyInstance,
+  address: { readonly host: string; readonly port: number },
+): Promise<void> {
+  await server.listen({ ...address, backlog: WAITING_CONNECTIONS_MAX });
+}
+
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const schemas = parts.schemas ?? routeSchemas();
   const app: FastifyInstance = Fastify({

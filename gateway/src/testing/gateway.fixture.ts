@@ -24,7 +24,7 @@ import { type LogLimits, OrganizationLogs } from '../events/organization-logs.ts
 import { RecordThreads } from '../local-runs/record-threads.ts';
 import { ListChanges } from '../mcp/list-changes.ts';
 import { declaredSteps } from '../routes/runs/run-reply.ts';
-import { buildServer, type ServerParts } from '../server.ts';
+import { buildServer, listen, type ServerParts } from '../server.ts';
 import { SourceInterfaces } from '../sources/source-interfaces.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
 import { RegistryPeer } from './registry-peer.fixture.ts';
@@ -175,7 +175,7 @@ export async function gatewayFixture({
     stopping: () => fixture.stopping,
     ...settings,
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await listen(app, { host: '127.0.0.1', port: 0 });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   scheduler.start();
