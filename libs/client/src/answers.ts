@@ -9,9 +9,17 @@ export class Answers {
     private readonly content: Content,
   ) {}
 
-  /** @throws InvalidRequestError `invalid_answer`; ConflictError if the question is no longer open */
-  async give(run: Run, questionId: string, value: object, { signal }: RequestOptions): Promise<Run> {
+  /**
+   * `isUnderway`: the caller waits for the run. @throws InvalidRequestError `invalid_answer`; ConflictError if the
+   * question is no longer open
+   */
+  async give(
+    run: Run,
+    questionId: string,
+    value: object,
+    options: RequestOptions & { readonly isUnderway?: boolean },
+  ): Promise<Run> {
     const body = { answer: await this.content.ofAnswer(run, questionId, value), question_id: questionId };
-    return this.requests.send({ verb: 'POST', path: `${runPath(run.run_id)}/answer`, body, signal, is: isWhole });
+    return this.requests.send({ verb: 'POST', path: `${runPath(run.run_id)}/answer`, body, ...options, is: isWhole });
   }
 }

@@ -178,6 +178,31 @@ test('a run that ends before its start is answered, or while the stream is broke
   await left;
 });
 
+test('calls that wait outlast a gateway that is restarted', async () => {
+  const leaving = new AbortController();
+  let refused = 0;
+  let isDown = false;
+  const throughOutages: typeof fetch = async (url, init) => {
+    if (!isDown) return fetch(url, init);
+    refused++;
+    return Response.json({ error: 'unavailable' }, { status: 503, headers: { 'retry-after': '0' } });
+  };
+  const { methods, left } = await clientThatShares(leaving.signal, { fetch: throughOutages });
+  const call = methods.run({ method: 'wf_1' });
+  const other = methods.run({ method: 'wf_1' });
+  await until('both are started', () => service.runs.size === 6);
+  isDown = true;
+  service.cut();
+  await until('the outage lasts longer than the usual repetitions', () => refused > 10);
+  service.ends('run_4', false);
+  service.ends('run_5', false);
+  isDown = false;
+  assert.equal((await call).result?.of, 'run_4');
+  assert.equal((await other).result?.of, 'run_5');
+  leaving.abort();
+  await left;
+});
+
 test('without the stream the runs are read one by one, and a caller that gives up gets its own reason', async () => {
   const leaving = new AbortController();
   const { methods, left } = await clientThatShares(leaving.signal);

@@ -3,7 +3,7 @@
 import { readEvents } from '@methods/api/event-stream';
 import { unlessLeft } from './deadline.ts';
 import { AuthenticationError, MethodsError, PermissionError } from './errors.ts';
-import { backoffMs, pause } from './pauses.ts';
+import { backoffMs, isPassing, pause } from './pauses.ts';
 import type { Requests } from './requests.ts';
 import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
 import { SILENCE_MS, unreadable } from './run-events.ts';
@@ -80,7 +80,7 @@ export class FollowedRuns {
         if (signal.aborted) return;
         if (error instanceof AuthenticationError || error instanceof PermissionError) {
           this.following = null;
-          for (const run of this.all()) run.fail(error);
+          for (const runId of this.runs.keys()) this.fail(runId, error);
           return opened();
         }
         if (error instanceof MethodsError) notBeforeMs = performance.now() + (error.retryAfterMs ?? 0);
@@ -126,22 +126,37 @@ export class FollowedRuns {
   }
 
   private async readAll(): Promise<void> {
-    await Promise.all([...this.runs.keys()].map((runId) => this.read(runId)));
+    const [first, ...others] = this.runs.keys();
+    if (first === undefined) return;
+    // The first read waits for the end of an outage, so that not every run has requests and timers of its own.
+    const fault = await this.read(first);
+    if (fault !== null && isPassing(fault)) for (const runId of others) this.fail(runId, fault);
+    else await Promise.all(others.map((runId) => this.read(runId)));
   }
 
-  private async read(runId: string): Promise<void> {
-    const followed = () => [...(this.runs.get(runId) ?? [])];
+  /** Returns why the run could not be read. */
+  private async read(runId: string): Promise<unknown> {
     const began = ++this.order;
+    // Ends when no run is followed any more.
+    const signal = this.following?.stop.signal;
     try {
-      const run = await this.requests.send({ verb: 'GET', path: runPath(runId), is: isStarted });
-      for (const each of followed()) each.offer(run as Run, began);
+      const run = await this.requests.send({
+        verb: 'GET',
+        path: runPath(runId),
+        signal,
+        is: isStarted,
+        isUnderway: true,
+      });
+      for (const each of this.runs.get(runId) ?? []) each.offer(run as Run, began);
+      return null;
     } catch (error) {
-      for (const each of followed()) each.fail(error);
+      this.fail(runId, error);
+      return error;
     }
   }
 
-  private *all(): Generator<FollowedRun> {
-    for (const each of this.runs.values()) yield* [...each];
+  private fail(runId: string, error: unknown): void {
+    for (const each of this.runs.get(runId) ?? []) each.fail(error);
   }
 }
 

@@ -162,7 +162,7 @@ export class Methods {
       const past = known === undefined ? '' : `&after_question=${encodeURIComponent(known)}`;
       const path = `${runPath(run.run_id)}?wait_ms=${WAIT_MS}${past}`;
       const beganMs = performance.now();
-      run = await this.requests.send({ verb: 'GET', path, ...wait });
+      run = await this.requests.send({ verb: 'GET', path, ...wait, isUnderway: true });
       // Of a server, or a proxy, that does not wait.
       const isEarly = performance.now() - beganMs < EARLY_MS && run.question?.id === known && !isOver(run);
       if (isEarly) await pause(EARLY_MS, signal);

@@ -1,6 +1,6 @@
 // The pauses before a request is repeated.
 import { onAbort } from './deadline.ts';
-import { ConnectionError, type MethodsError } from './errors.ts';
+import { ConnectionError, MethodsError } from './errors.ts';
 
 const PAUSE_MS = 250;
 const PAUSE_MS_MAX = 8_000;
@@ -13,9 +13,14 @@ export function backoffMs(attempt: number): number {
   return Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
+/** Reports whether the same request may succeed later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof MethodsError && PASSING.has(error.status ?? 0));
+}
+
 /** Null: a repeat would fail too, or the server asks for a longer pause than a call should make. */
 export function pauseMsAfter(error: MethodsError, attempt: number): number | null {
-  if (!(error instanceof ConnectionError || PASSING.has(error.status ?? 0))) return null;
+  if (!isPassing(error)) return null;
   const ms = error.retryAfterMs ?? backoffMs(attempt);
   return ms > RETRY_AFTER_MS_MAX ? null : ms;
 }

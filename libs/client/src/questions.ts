@@ -42,7 +42,7 @@ export class Asking {
   private async askUntilItFits(run: Run, question: Question): Promise<void> {
     const { answers, content, onAsk, log, signal } = this.parts;
     const { run_id: runId } = run;
-    const answer = (value: object) => answers.give(run, question.id, value, { signal });
+    const answer = (value: object) => answers.give(run, question.id, value, { signal, isUnderway: true });
     let asked: AnyAsked = { runId, step: question.step, question, form: question.form, problems: [], answer };
     try {
       const opened = await content.questionOf(run, question);

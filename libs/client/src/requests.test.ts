@@ -18,7 +18,9 @@ interface Sent {
   readonly body: Record<string, unknown>;
 }
 
-function scripted(...replies: readonly (() => Response)[]) {
+const scripted = (...replies: readonly (() => Response)[]) => scriptedFor({}, ...replies);
+
+function scriptedFor(settings: client.MethodsOptions, ...replies: readonly (() => Response)[]) {
   const sent: Sent[] = [];
   const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
     if (String(url).endsWith('/v1/whoami')) return Response.json(WHOAMI);
@@ -28,7 +30,7 @@ function scripted(...replies: readonly (() => Response)[]) {
   };
   const lines: string[] = [];
   const logger = { debug: (line: string) => void lines.push(line) };
-  const options = { apiKey, baseUrl: 'http://server.test/', fetch: answer, logger, maxRetries: 2 };
+  const options = { apiKey, baseUrl: 'http://server.test/', fetch: answer, logger, maxRetries: 2, ...settings };
   return { methods: new client.Methods(options), sent, lines };
 }
 
@@ -41,6 +43,16 @@ test('a start is repeated with the same key, and only the auth part of the servi
   assert.equal(new Set(sent.map(({ body }) => body.idempotency_key)).size, 1);
   assert.ok(sent.every(({ headers }) => headers.get('authorization') === `Bearer ${authPart}`));
   assert.ok(lines.length === 4 && !lines.join().includes('Ada') && !lines.join().includes(authPart));
+});
+
+test('a call that waits for a run that has started outlasts more faults than other calls', async () => {
+  const ended = { ...RUN, status: 'succeeded', steps: [], timing: {} };
+  const scripts = [() => Response.json(RUN), busy, busy, busy, busy, () => Response.json(ended)];
+  const { methods, sent } = scripted(...scripts);
+  assert.equal((await methods.run({ method: 'wf_1' })).status, 'succeeded');
+  assert.equal(sent.length, 6);
+  const impatient = scriptedFor({ maxRetries: 0 }, () => Response.json(RUN), busy);
+  await assert.rejects(impatient.methods.run({ method: 'wf_1' }), { code: 'unavailable' });
 });
 
 test('a start that keeps failing reports the last reply, and one that is refused is not repeated', async () => {

@@ -8,6 +8,10 @@ import { Places } from './places.ts';
 
 /** Requests at a time: a connection each. Those that wait at the server, and streams, are counted by their callers. */
 const PLACES = 8;
+/** How long the server may be unavailable to a call that waits for a run: the run itself continues meanwhile. */
+const OUTAGE_MS_MAX = 60_000;
+/** A request that waited this long had reached the server. */
+const REACHED_MS = 1_000;
 const USER_AGENT = `methods-client-node/0.1.0 node/${process.versions.node}`;
 
 /** Gets neither keys nor content. */
@@ -29,6 +33,8 @@ interface Request extends RequestOptions {
   readonly waitMs?: number;
   /** Default: the client's. */
   readonly maxRetries?: number;
+  /** Its run has started: it is repeated for a minute, unless the client repeats nothing. */
+  readonly isUnderway?: boolean;
 }
 
 interface JsonRequest<T> extends Request {
@@ -79,10 +85,13 @@ export class Requests {
 
   private async repeated<T>(request: Request, once: () => Promise<T>): Promise<T> {
     const { credential } = this.settings;
-    const { content, signal, maxRetries = this.settings.maxRetries } = request;
+    const { content, signal, waitMs = 0, maxRetries = this.settings.maxRetries } = request;
+    let { isUnderway = false } = request;
     let renewed = false;
+    let failingSinceMs: number | null = null;
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();
+      const beganMs = performance.now();
       try {
         return await once();
       } catch (error) {
@@ -91,8 +100,12 @@ export class Requests {
           renewed = true;
           continue;
         }
+        const nowMs = performance.now();
+        failingSinceMs ??= nowMs;
+        isUnderway ||= waitMs > 0 && nowMs - beganMs >= REACHED_MS;
+        const outlasts = isUnderway && maxRetries > 0 && nowMs - failingSinceMs < OUTAGE_MS_MAX;
         const pauseMs = pauseMsAfter(error, attempt);
-        if (pauseMs === null || attempt >= maxRetries) throw error;
+        if (pauseMs === null || (attempt >= maxRetries && !outlasts)) throw error;
         await pause(pauseMs, signal);
       }
     }

@@ -24,7 +24,7 @@ export async function* runEvents(
   let lastId: string | null = null;
   for (let failures = 0; ; failures++) {
     const headers: Record<string, string> = lastId === null ? {} : { 'last-event-id': lastId };
-    const exchange = await requests.open({ verb: 'GET', path, headers, signal });
+    const exchange = await requests.open({ verb: 'GET', path, headers, signal, isUnderway: failures > 0 });
     if (exchange.response.status === 204) {
       await exchange.text();
       return;
