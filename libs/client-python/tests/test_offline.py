@@ -152,6 +152,10 @@ def test_webhooks_that_are_forged_or_old_are_refused() -> None:
     with pytest.raises(SignatureError) as old:
         methods.webhooks.verify(body, f"t={now - 400},v1={signature(now - 400)}", secret)
     assert old.value.code == "stale_signature"
+    # Anyone can sign with an empty secret; and it is no forgery, so that it is noticed.
+    with pytest.raises(CredentialError) as none:
+        methods.webhooks.verify(body, f"t={now},v1={signature(now, '')}", "")
+    assert none.value.code == "no_webhook_secret"
 
 
 def test_the_import_loads_nothing_heavy() -> None:

@@ -186,7 +186,37 @@ test('a webhook is accepted for any matching signature, and refused when forged 
   assert.deepEqual(verify(body, { 'Service-Signature': header }, secret, { nowS: 1_300 }), { event: 'succeeded' });
   assert.throws(() => verify(body, header, secret, { nowS: 1_301 }), { name: 'WebhookError', code: 'webhook_stale' });
   assert.throws(() => verify(`${body} `, header, secret, { nowS: 1_000 }), { code: 'webhook_mismatch' });
-  assert.throws(() => verify(body, new Headers(), secret), { code: 'webhook_malformed' });
+  for (const missing of [new Headers(), {}, '', null, undefined, { 'service-signature': [header, header] }]) {
+    assert.throws(() => verify(body, missing, secret), { name: 'WebhookError', code: 'webhook_malformed' });
+  }
   // What a web server has parsed cannot be verified.
   assert.throws(() => verify(JSON.parse(body), header, secret), { name: 'WebhookError', code: 'webhook_parsed' });
+});
+
+test('a webhook is verified by its headers in each form that servers have them', () => {
+  const secret = createWebhookSecret();
+  const body = '{"event":"question.reminded"}';
+  const header = signatureHeader(secret, 1_000, body);
+  const ofAnotherLibrary = { get: (name: string) => (name.toLowerCase() === 'service-signature' ? header : null) };
+  const forms = [
+    header,
+    { 'service-signature': header },
+    { 'Service-Signature': [header] },
+    new Headers({ 'Service-Signature': header }),
+    ofAnotherLibrary,
+  ];
+  for (const form of forms) {
+    assert.equal(client.webhooks.verify(body, form, secret, { nowS: 1_000 }).event, 'question.reminded');
+  }
+});
+
+test('without a secret no webhook is accepted, and the error is not that of a forged one', () => {
+  const body = '{"event":"succeeded"}';
+  const header = signatureHeader('', 1_000, body);
+  for (const secret of ['', undefined as unknown as string]) {
+    assert.throws(() => client.webhooks.verify(body, header, secret, { nowS: 1_000 }), {
+      name: 'ConfigurationError',
+      code: 'no_webhook_secret',
+    });
+  }
 });

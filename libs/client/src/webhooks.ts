@@ -1,6 +1,6 @@
 // Checks that a webhook comes from the server, and recently.
 import { SignatureError, verifySignature } from '@methods/auth/webhook-signature';
-import { WebhookError } from './errors.ts';
+import { ConfigurationError, WebhookError } from './errors.ts';
 import type { Question, Run, RunStatus } from './run.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -15,9 +15,18 @@ export interface VerifyOptions {
   readonly nowS?: number;
 }
 
+/** Reminders and escalations go only to endpoints. */
+type WebhookEventName =
+  | 'needs_input'
+  | 'question.reminded'
+  | 'question.escalated'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled';
+
 /** In device mode only the run, its status and the sealed question. */
 export interface WebhookEvent {
-  readonly event?: 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
+  readonly event?: WebhookEventName;
   readonly delivery_id?: string;
   /** Grows within a run. */
   readonly seq?: number;
@@ -28,13 +37,20 @@ export interface WebhookEvent {
   readonly question?: Question;
   readonly result?: unknown;
   readonly error?: NonNullable<Run['error']>;
+  /** The content was too large: read the run. */
+  readonly content_left_out?: true;
   readonly created_at?: string;
 }
 
-/** Headers of a request, as Node or fetch has them, or the value of `Service-Signature`. */
-export type WebhookHeaders = string | Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+/** Headers of a request, as Node or fetch has them, or the value of `Service-Signature`, which may be missing. */
+export type WebhookHeaders =
+  | string
+  | null
+  | undefined
+  | Pick<Headers, 'get'>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Returns the parsed body. @throws WebhookError */
+/** Returns the parsed body. @throws WebhookError, and ConfigurationError without a secret */
 function verify(
   rawBody: string | Uint8Array,
   headers: WebhookHeaders,
@@ -44,6 +60,10 @@ function verify(
   // As after `express.json()`: the bytes that were signed are gone.
   if (typeof rawBody !== 'string' && !ArrayBuffer.isView(rawBody)) {
     throw new WebhookError('webhook_parsed', 'Give the raw body of the webhook, as text or bytes, before any parsing.');
+  }
+  // Anyone can sign with an empty secret.
+  if (!secret) {
+    throw new ConfigurationError('no_webhook_secret', 'Give the webhook secret of the key or of the endpoint.');
   }
   try {
     verifySignature(rawBody, signatureOf(headers), secret, { nowS, toleranceS });
@@ -55,10 +75,17 @@ function verify(
 }
 
 function signatureOf(headers: WebhookHeaders): string {
+  if (headers === null || headers === undefined) return '';
   if (typeof headers === 'string') return headers;
-  if (headers instanceof Headers) return headers.get('service-signature') ?? '';
+  if (hasGet(headers)) return headers.get('service-signature') ?? '';
   const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'service-signature') ?? [];
-  return typeof value === 'string' ? value : '';
+  const values = typeof value === 'string' ? [value] : (value ?? []);
+  return values.length === 1 ? (values[0] ?? '') : '';
+}
+
+/** Also a `Headers` of another library. */
+function hasGet(headers: Exclude<WebhookHeaders, string | null | undefined>): headers is Pick<Headers, 'get'> {
+  return typeof headers.get === 'function';
 }
 
 export const webhooks = { verify } as const;

@@ -36,7 +36,7 @@ class MethodsError(Exception):
 
 
 class CredentialError(MethodsError):
-    """There is no usable key or address, or not for this call: its content was not sent."""
+    """There is no usable key, secret or address, or not for this call: its content was not sent."""
 
 
 class ConnectionFailed(MethodsError):

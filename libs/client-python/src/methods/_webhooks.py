@@ -9,7 +9,7 @@ import re
 import time
 from typing import Any, Dict, Optional, Union, cast
 
-from ._errors import SignatureError
+from ._errors import CredentialError, SignatureError
 
 _HEADER = re.compile(r"t=(\d{1,12})((?:,v1=[0-9a-f]{64})+)")
 
@@ -30,6 +30,9 @@ class Webhooks:
             raise SignatureError(
                 "Give the raw body of the webhook, as bytes or text, before any parsing.", code="invalid_body"
             )
+        # Anyone can sign with an empty secret.
+        if not secret:
+            raise CredentialError("Give the webhook secret of the key or of the endpoint.", code="no_webhook_secret")
         match = _HEADER.fullmatch(header or "")
         if match is None:
             raise SignatureError("The header Service-Signature is missing or malformed.", code="invalid_signature")
