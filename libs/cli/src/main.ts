@@ -1,9 +1,11 @@
 // The process of the `methods` command: its signals, its streams and its end.
 
+import { fstatSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
-import { EXIT } from './errors/command-error.ts';
+import { CommandError, EXIT, type ExitCode } from './errors/command-error.ts';
+import { reasonOf } from './method-file/method-file.ts';
 
 /** How long a command may take to end in order after the first interrupt. */
 const STOP_MS = 15_000;
@@ -31,13 +33,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stop();
   });
 }
+let failure: ExitCode | null = null;
 for (const stream of [process.stdout, process.stderr]) {
+  if (fstatSync(stream.fd).isFile()) writeWholly(stream);
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that has gone (`methods … | head`) is not our fault; a terminal that has gone is an interrupt. Ctrl-C
     // also ends `tee` behind a pipe at once, which must not interrupt an orderly end.
     const gone = error.code === 'EPIPE';
     if (gone && !program.endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
-    if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
+    if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) {
+      failure = program.told(notWritten(error));
+      if (!program.endsByInterrupt) end(failure);
+    }
     stop();
   });
 }
@@ -48,7 +55,23 @@ setInterval(() => {}, 1 << 30);
 const code = await program.run();
 // An idle connection or a runner's pipe must not keep the command running, but its output must be written first.
 await new Promise((written) => process.stdout.write('', written));
-end(code);
+end(failure ?? code);
+
+/** Node's own stream to a file takes a write that a full disk cut short for a whole one. */
+function writeWholly(stream: NodeJS.WriteStream & { readonly fd: number }): void {
+  stream._write = (chunk: Buffer, _encoding, done) => {
+    try {
+      writeFileSync(stream.fd, chunk);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  };
+}
+
+function notWritten(error: NodeJS.ErrnoException): CommandError {
+  return new CommandError('not_written', `the output cannot be written: ${reasonOf(error)}`);
+}
 
 /** Called at the start. The returned function ends the process as `process.exit` does. */
 function endOfProcess(): (code: number) => never {

@@ -56,6 +56,8 @@ export function reasonOf(error: NodeJS.ErrnoException): string {
       return 'this user may not';
     case 'EEXIST':
       return 'it is there already';
+    case 'ENOSPC':
+      return 'the disk is full';
     default:
       return error.code ?? error.message;
   }
