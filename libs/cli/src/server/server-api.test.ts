@@ -54,7 +54,7 @@ test('a proxy’s own refusal is a refusal too, and a reply that is not JSON is 
     url === '/ok' ? response.end('<html>') : response.writeHead(502).end('<html>'),
   );
   const error = await refusal(server.get('/down'));
-  assert.deepEqual([error.code, error.message], ['http_502', 'the server answered 502']);
+  assert.deepEqual([error.code, error.message], ['unavailable', 'the server answered 502']);
   assert.equal((await refusal(server.get('/ok'))).code, 'bad_reply');
 });
 

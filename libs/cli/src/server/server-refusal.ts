@@ -27,13 +27,19 @@ export class ServerRefusal extends CommandError {
 
   constructor(status: number, body: unknown, hint?: string) {
     const record: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {};
-    const code = typeof record.error === 'string' ? record.error : `http_${status}`;
+    const code = typeof record.error === 'string' ? record.error : codeOf(status);
     const message = typeof record.message === 'string' ? record.message : `the server answered ${status}`;
     super(code, message.replace(/\.$/, ''), { hint: hint ?? HINTS[code] ?? requestHint(code, record.request_id) });
     this.status = status;
     this.details = Array.isArray(record.details) ? (record.details as RefusalDetail[]) : [];
     this.body = record;
   }
+}
+
+/** A proxy in between has error pages of its own, such as while its server starts again. */
+function codeOf(status: number): string {
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'unavailable' : `http_${status}`;
 }
 
 /** A fault of the server can only be found by its request id. */
