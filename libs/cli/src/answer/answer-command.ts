@@ -31,7 +31,7 @@ export const answerCommand: Command = {
     }
     let answers = NO_ANSWERS;
     if (option !== undefined) {
-      const answer: JsonValue = await readJsonOption('--answer', option, cwd);
+      const answer: JsonValue = await readJsonOption('--answer', option, context);
       if (!isJsonObject(answer)) throw new CommandError('invalid_answer', 'an answer is an object');
       answers = new Map([[question.step, fittingAnswer(question, answer)]]);
     }

@@ -32,7 +32,7 @@ export async function answerOnServer(
   const run = await getRun(api, runId);
   const option = line.text('answer');
   if (option !== undefined && isFinished(run)) {
-    const same = await repeat(api, run, await readAnswer(option, context.cwd), context);
+    const same = await repeat(api, run, await readAnswer(option, context), context);
     if (line.flag('wait')) return showRunEnd({ run: same }, output);
     output.document(same);
     output.line(`Already answered: ${runId} is ${same.status}.`);
@@ -71,12 +71,13 @@ export async function answerOnServer(
 export async function answerTo(
   question: Question,
   line: CommandLine,
-  { output, interrupted, config, cwd }: CommandContext,
+  context: CommandContext,
   formShown: string,
 ): Promise<JsonObject | null> {
+  const { output, interrupted, config } = context;
   const option = line.text('answer');
   if (option === undefined) return askOnTerminal(question, output, interrupted, editorOf(config));
-  return givenAnswer(option, question, cwd).catch((error: unknown) => {
+  return givenAnswer(option, question, context).catch((error: unknown) => {
     throw withFormHint(error, formShown);
   });
 }
@@ -125,14 +126,14 @@ function finished({ run_id, status }: Run): CommandError {
 }
 
 /** As given: the server fills in defaults. */
-async function givenAnswer(option: string, question: Question, cwd: string): Promise<JsonObject> {
-  const answer = await readAnswer(option, cwd);
+async function givenAnswer(option: string, question: Question, context: CommandContext): Promise<JsonObject> {
+  const answer = await readAnswer(option, context);
   fittingAnswer(question, answer);
   return answer;
 }
 
-async function readAnswer(option: string, cwd: string): Promise<JsonObject> {
-  const answer = await readJsonOption('--answer', option, cwd);
+async function readAnswer(option: string, context: CommandContext): Promise<JsonObject> {
+  const answer = await readJsonOption('--answer', option, context);
   if (!isJsonObject(answer)) throw new CommandError('invalid_answer', 'an answer is an object');
   return answer;
 }

@@ -2,9 +2,11 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import { type GivenFile, givenInputs } from './given-inputs.ts';
+import { readJsonOption } from './local-inputs.ts';
 
 let cwd: string;
 let placed: string[];
@@ -24,7 +26,8 @@ async function given(...options: string[]) {
     placed.push(name);
     return { file_id: `${number}` };
   };
-  return (await givenInputs(options, cwd, INPUT_FILE_LIMITS, place)).values;
+  return (await givenInputs(options, { cwd, interrupted: new AbortController().signal }, INPUT_FILE_LIMITS, place))
+    .values;
 }
 
 test('files are in the inputs by name, a repeated name as a list, after the items of the JSON', async () => {
@@ -64,4 +67,16 @@ test('too much is refused before the first file is placed', async () => {
   await rejects(given('x=@a', 'y=@missing'), { code: 'not_found', message: /cannot read missing/ });
   await rejects(given('x=@a', 'y=@.'), { code: 'not_found', message: '. is not a file' });
   deepEqual(placed, []);
+});
+
+test('an interrupt ends the wait for standard input', async () => {
+  const interrupt = new AbortController();
+  const read = readJsonOption('--inputs', '@-', { cwd, interrupted: interrupt.signal }, new PassThrough());
+  interrupt.abort();
+  await rejects(read, { code: 'not_found' });
+});
+
+test('a byte order mark before the JSON of a file is not part of it', async () => {
+  await writeFile(join(cwd, 'marked.json'), '\uFEFF{"n": 1}');
+  deepEqual(await given('@marked.json'), { n: 1 });
 });

@@ -6,6 +6,7 @@ import { basename, resolve } from 'node:path';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import { type FileLimits, mebibytes } from '@methods/method/file-limits';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
+import type { CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { readJsonOption } from './local-inputs.ts';
@@ -31,21 +32,21 @@ const NAMED_FILE = /^([a-z][a-z0-9_]{0,63})=@(.+)$/s;
  */
 export async function givenInputs(
   options: readonly string[],
-  cwd: string,
+  context: Pick<CommandContext, 'cwd' | 'interrupted'>,
   limits: FileLimits,
   placed: (file: GivenFile, number: number) => JsonObject | Promise<JsonObject>,
 ): Promise<GivenInputs> {
   const matches = options.map((option) => NAMED_FILE.exec(option));
   const [whole, ...more] = options.filter((_, i) => matches[i] === null);
   if (more.length > 0) throw new UsageError('--inputs takes JSON once', '--inputs JSON --inputs NAME=@FILE');
-  const base = whole === undefined ? {} : await readJsonOption('--inputs', whole, cwd);
+  const base = whole === undefined ? {} : await readJsonOption('--inputs', whole, context);
   const named = matches.flatMap((match) => (match === null ? [] : [{ name: match[1] ?? '', path: match[2] ?? '' }]));
   if (named.length === 0) return { values: base, files: [] };
   if (!isJsonObject(base)) throw new UsageError('--inputs is not an object', '--inputs \'{"name": "value"}\'');
   for (const { name } of named) refuseTwice(name, ownField(base, name));
   const files = await filesAt(
     named.map(({ path }) => path),
-    cwd,
+    context.cwd,
     limits,
   );
   const values = new Map<string, JsonObject[]>();

@@ -1,6 +1,7 @@
 // The inputs of a local run (`--inputs` with JSON, `@FILE`, or `@-` for standard input) and its secrets.
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod, DeclaredSecret } from '@methods/method/compiled-method';
@@ -8,25 +9,27 @@ import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { parse } from 'yaml';
+import type { CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
-/** Reads an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
+/** Reads an option that takes JSON or `@FILE`. An interrupt ends the wait for standard input. @throws UsageError, CommandError `not_found`. */
 export async function readJsonOption(
   option: string,
   given: string,
-  cwd: string,
+  { cwd, interrupted }: Pick<CommandContext, 'cwd' | 'interrupted'>,
   // Not /dev/stdin, which cannot be opened if it is a socket, as in a process that Node started.
-  stdin: AsyncIterable<Buffer> = process.stdin,
+  stdin: Readable = process.stdin,
 ): Promise<JsonValue> {
   if (!given.startsWith('@')) return parseAs(option, given, JSON.parse);
   const file = given.slice(1);
-  const reading = file === '-' ? buffer(stdin) : readFile(resolve(cwd, file));
+  const reading = file === '-' ? buffer(addAbortSignal(interrupted, stdin)) : readFile(resolve(cwd, file));
   const bytes = await reading.catch((error: NodeJS.ErrnoException) => {
     throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
   });
-  const text = bytes.toString('utf8');
+  // Without the byte order mark that some editors write.
+  const text = new TextDecoder().decode(bytes);
   const isYaml = ['.yaml', '.yml'].includes(extname(file).toLowerCase());
   return parseAs(option, text, isYaml ? (yaml) => parse(yaml, { maxAliasCount: 0 }) : JSON.parse);
 }

@@ -53,7 +53,7 @@ async function begin(
   const file = await readMethodFile(name, cwd);
   const method = compileToRun(file, cwd, output);
   refuseWhatCannotRunHere(method);
-  const given = await givenInputs(line.texts('inputs'), cwd, LOCAL_FILES, (_file, number) => placeholder(number));
+  const given = await givenInputs(line.texts('inputs'), context, LOCAL_FILES, (_file, number) => placeholder(number));
   const inputs = fittingInputs(method.method, given.values);
   refuseServerFiles(method.method, inputs, given.files.length);
   refuseAnswers(method);

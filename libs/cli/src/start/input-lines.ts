@@ -3,28 +3,36 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { canonicalDigest } from '@methods/base/canonical';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 /** A server accepts far less. */
 const LINE_BYTES_MAX = 1024 * 1024;
 const LINE_END = 0x0a;
+/** Without the byte order mark that editors and spreadsheets write. */
+const TEXT = new TextDecoder();
 
 export type InputLine =
   | { readonly ok: true; readonly line: number; readonly inputs: JsonObject; readonly bytes: number }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Empty lines are skipped. `-` means standard input. @throws CommandError `not_found` */
+/**
+ * Empty lines are skipped. `-` means standard input. An interrupt ends the wait for the next line.
+ * @throws CommandError `not_found`
+ */
 export async function* inputLines(
   file: string,
-  cwd: string,
+  { cwd, interrupted }: Pick<CommandContext, 'cwd' | 'interrupted'>,
   // Not /dev/stdin, which cannot be opened if it is a socket, as in a process that Node started.
-  stdin: AsyncIterable<Buffer> = process.stdin,
+  stdin: Readable = process.stdin,
 ): AsyncGenerator<InputLine> {
   let line = 0;
-  for await (const text of textLines(file === '-' ? stdin : createReadStream(resolve(cwd, file)), file)) {
+  const source = file === '-' ? stdin : createReadStream(resolve(cwd, file));
+  for await (const text of textLines(addAbortSignal(interrupted, source), file)) {
     line++;
     if (text === null) yield { ok: false, line, message: 'it is longer than 1 MiB' };
     else if (text.trim() !== '') yield inputLine(line, text);
@@ -47,7 +55,7 @@ async function* textLines(stream: AsyncIterable<Buffer>, file: string): AsyncGen
   let parts: Buffer[] = [];
   let bytes = 0;
   const take = () => {
-    const text = bytes > LINE_BYTES_MAX ? null : Buffer.concat(parts).toString('utf8');
+    const text = bytes > LINE_BYTES_MAX ? null : TEXT.decode(Buffer.concat(parts));
     parts = [];
     bytes = 0;
     return text;

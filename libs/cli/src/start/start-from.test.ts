@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { after, before, beforeEach, test } from 'node:test';
+import { until } from '@methods/test/harness/until';
 import type { CommandContext } from '../command/command.ts';
 import { NO_CREDENTIAL } from '../server/credential.ts';
 import { ServerApi } from '../server/server-api.ts';
@@ -63,27 +64,35 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 async function start(text: string, key = '', file = 'inputs.ndjson'): Promise<number> {
   if (file !== '-') await writeFile(join(dir, file), text);
+  return startWith(Readable.from([Buffer.from(text.slice(0, 11)), Buffer.from(text.slice(11))]), { key, file });
+}
+
+async function startWith(
+  stdin: Readable,
+  { key = '', file = '-', interrupted = new AbortController().signal },
+): Promise<number> {
   const output = {
-    streams: { stdin: Readable.from([Buffer.from(text.slice(0, 11)), Buffer.from(text.slice(11))]) },
+    streams: { stdin },
     result: (line: string) => told.out.push(line),
     complaint: (line: string) => told.err.push(line),
     note: (line: string) => told.err.push(line),
     jsonLine: (value: object) => told.json.push(value),
   };
-  const context = { cwd: dir, output, interrupted: new AbortController().signal } as unknown as CommandContext;
+  const context = { cwd: dir, output, interrupted } as unknown as CommandContext;
   return startFrom(api, { file, method: 'wf_a', version: undefined, key }, context);
 }
 
 async function linesOf(text: string): Promise<InputLine[]> {
   await writeFile(join(dir, 'lines'), text);
   const lines: InputLine[] = [];
-  for await (const line of inputLines('lines', dir)) lines.push(line);
+  for await (const line of inputLines('lines', { cwd: dir, interrupted: new AbortController().signal }))
+    lines.push(line);
   return lines;
 }
 
 test('each line is the inputs of a run; a line that is not an object is reported by its number, and empty lines are skipped', async () => {
   const long = JSON.stringify({ x: 'x'.repeat(1_100_000) });
-  const lines = await linesOf(`{"n":1}\r\n\n[2]\n{"n":\n${long}\n {"n":6}`);
+  const lines = await linesOf(`\uFEFF{"n":1}\r\n\n[2]\n{"n":\n${long}\n {"n":6}`);
   deepEqual(
     lines.map((line) => [line.line, line.ok ? line.inputs : line.message]),
     [
@@ -95,7 +104,7 @@ test('each line is the inputs of a run; a line that is not an object is reported
     ],
   );
   await rejects(async () => {
-    for await (const _ of inputLines('none', dir));
+    for await (const _ of inputLines('none', { cwd: dir, interrupted: new AbortController().signal }));
   }, /cannot read none: there is no such file/);
 });
 
@@ -173,6 +182,31 @@ test('standard input is read like a file, in pieces of any size', async () => {
   );
 });
 
+test('a slow pipe does not delay the runs of the lines that have come', async () => {
+  async function* slow() {
+    for (let n = 1; n <= 3; n++) {
+      yield Buffer.from(`{"n":${n}}\n{"n":${n}0}\n{"n"`);
+      await until('the lines before are sent', () => asked.length === n);
+      yield Buffer.from(`:${n}00}\n`);
+    }
+  }
+  equal(await startWith(Readable.from(slow()), {}), 0);
+  deepEqual(
+    asked.map((runs) => runs.map(({ inputs }) => inputs.n)),
+    [[1, 10], [100, 2, 20], [200, 3, 30], [300]],
+  );
+});
+
+test('an interrupt ends the wait for the next line', async () => {
+  const interrupt = new AbortController();
+  const stdin = new PassThrough();
+  stdin.write('{"n":1}\n');
+  const ended = rejects(startWith(stdin, { interrupted: interrupt.signal }));
+  await until('the first run is reported', () => told.out.length === 1);
+  interrupt.abort();
+  await ended;
+});
+
 test('standard input is read even if it cannot be opened by name', async () => {
   const text = (code: string) => `import { ${code} } from '${new URL('./input-lines.ts', import.meta.url)}';`;
   const child = spawn(
@@ -182,7 +216,8 @@ test('standard input is read even if it cannot be opened by name', async () => {
       'tsx',
       '--input-type=module',
       '-e',
-      `${text('inputLines')} for await (const { line, inputs } of inputLines('-', '.')) console.log(line, inputs.n)`,
+      `${text('inputLines')} const context = { cwd: '.', interrupted: new AbortController().signal };` +
+        `for await (const { line, inputs } of inputLines('-', context)) console.log(line, inputs.n)`,
     ],
     // A socket.
     { stdio: ['pipe', 'pipe', 'inherit'] },

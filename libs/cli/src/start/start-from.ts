@@ -1,4 +1,5 @@
-// `methods start --from FILE`: a run for each line of inputs, started a thousand at a time.
+// `methods start --from FILE`: a run for each line of inputs, started a thousand at a time, or as many as a slow pipe
+// has brought.
 import type { JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
 import type { SealedStarts } from '../device/sealed-starts.ts';
@@ -15,6 +16,8 @@ const RUNS_MAX = 1_000;
 const BYTES_MAX = 3 * 1024 * 1024;
 const BYTES_AROUND = 300;
 const SEALED_BYTES_AROUND = 500;
+/** A pipe that brings nothing for this long does not delay the runs of the lines before. */
+const PAUSE_MS = 500;
 /** How long a busy server that accepts nothing is asked again. */
 const PATIENCE_MS = 60_000;
 const WAIT_MS_MIN = 50;
@@ -59,7 +62,12 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
     starts = [];
     bytes = 0;
   };
-  for await (const line of inputLines(file, context.cwd, context.output.streams.stdin)) {
+  const lines = inputLines(file, context, context.output.streams.stdin);
+  for (;;) {
+    const next = lines.next();
+    if (starts.length > 0 && (await pauses(next))) await send();
+    const { done, value: line } = await next;
+    if (done) break;
     const size = line.ok ? sizeOf(line.bytes, sealing) : 0;
     if (starts.length === RUNS_MAX || bytes + size > BYTES_MAX) await send();
     if (!line.ok) {
@@ -82,6 +90,14 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
   }
   await send();
   return told.end();
+}
+
+/** Reports whether the next line takes its time. */
+function pauses(next: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, PAUSE_MS, true);
+    next.then(() => resolve(false), reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Inputs that cannot be sealed are refused as the server refuses others: the other lines are started. */
