@@ -127,8 +127,12 @@ export class Accounts implements Stoppable {
   /** Drops the entry that an event names: a member whose role has changed, or a session that has ended. */
   onChanged({ kind, orgId, id, authSha256 }: RegistryChanged): void {
     if (kind === 'session') this.sessions.drop(authSha256);
-    if (kind !== 'member') return;
-    const named = (member: Member) => member.userId === id && member.orgId === orgId;
+    else if (kind === 'member') this.memberChanged(orgId, id as UserId);
+  }
+
+  /** This gateway's own change is valid from its reply on, even if the message is late or lost. */
+  memberChanged(orgId: OrgId, userId: UserId): void {
+    const named = (member: Member) => member.userId === userId && member.orgId === orgId;
     this.members.dropWhere(named);
     this.sessions.dropWhere((session) => session !== null && named(session.member));
   }

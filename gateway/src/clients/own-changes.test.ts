@@ -51,3 +51,14 @@ test('a key that was revoked is refused by the next call', async () => {
   await admin('POST', `/api/keys/${made.body.key.id}/revoke`);
   assertRefused(await byKey(), 401, 'unauthorized');
 });
+
+test('a person whose role has changed has the new one in the next call, and none once their access has ended', async () => {
+  const person = await api.person('member');
+  const id = (await person('GET', '/api/whoami')).body.user.id;
+  for (const role of ['viewer', 'admin', 'viewer']) {
+    await admin('PATCH', `/api/members/${id}`, { role });
+    assert.equal((await person('GET', '/api/whoami')).body.role, role);
+  }
+  await admin('DELETE', `/api/members/${id}`);
+  assertRefused(await person('GET', '/api/runs?limit=1'), 403, 'forbidden');
+});

@@ -167,7 +167,7 @@ export const AuditLine = Type.Object({
 
 /** The parts that the routes of accounts share. */
 export interface AccountRouteParts {
-  readonly accounts: Pick<Accounts, 'sessionMember'>;
+  readonly accounts: Pick<Accounts, 'sessionMember' | 'memberChanged'>;
   readonly registryCalls: RegistryCalls;
   readonly registry: MethodRegistry;
   readonly settings: OrganizationSettings;

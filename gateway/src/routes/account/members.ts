@@ -21,7 +21,7 @@ import {
   Member as MemberShape,
 } from './account-schemas.ts';
 
-export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+export function addMembers(scope: FastifyInstance, { registryCalls, accounts: known }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { accounts } = registryCalls;
 
@@ -52,6 +52,7 @@ export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRou
     if (!isId('usr', userId)) throw new ServiceError('not_found', 'There is no such member.');
     const { role } = request.body;
     const { member } = await accounts.setMemberRole({ orgId, userId, role, doer: doerOf(request) });
+    known.memberChanged(orgId, userId);
     if (member === undefined) throw new ServiceError('internal');
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify(memberView(member));
@@ -71,6 +72,7 @@ export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRou
     const { id: userId } = request.params;
     if (!isId('usr', userId)) throw new ServiceError('not_found', 'There is no such member.');
     const { member } = await accounts.disableMember({ orgId, userId, doer: doerOf(request) });
+    known.memberChanged(orgId, userId);
     if (member === undefined) throw new ServiceError('internal');
     reply.header('content-type', JSON_TYPE);
     return JSON.stringify(memberView(member));
