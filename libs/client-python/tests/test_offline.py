@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator, List, Tuple
 import pytest
 
 import methods
-from methods import ConnectionFailed, CredentialError, Methods, SignatureError, UnexpectedReply
+from methods import ConnectionFailed, CredentialError, Methods, ServerError, SignatureError, UnexpectedReply
 from methods._credentials import find_credential, parse_key
 
 AUTH = "sk_" + "A" * 43
@@ -115,6 +115,18 @@ def test_a_start_is_repeated_with_one_key_and_only_the_auth_part_leaves(serve: C
     assert len({body for _, body in server.got}) == 1
     assert b'"idempotency_key":"' in server.got[0][1]
     assert f"Bearer {AUTH}\n" in server.got[0][0] and "bbbb" not in str(server.got)
+
+
+def test_a_call_that_waits_for_a_started_run_outlasts_more_faults_than_other_calls(serve: Callable[..., Server]) -> None:
+    away = (503, {"retry-after": "0"}, b'{"error":"unavailable"}')
+    started, ended = (201, {}, RUN.replace(b"succeeded", b"queued")), (200, {}, RUN)
+    server = serve(started, away, away, away, ended)
+    with Methods(AUTH, base_url=server.url, max_retries=1, worker=False) as client:
+        assert client.run("wf_x").status == "succeeded"
+    assert len(server.got) == 5
+    server = serve(started, away, ended)
+    with Methods(AUTH, base_url=server.url, max_retries=0, worker=False) as client, pytest.raises(ServerError):
+        client.run("wf_x")
 
 
 def test_what_does_not_speak_the_interface_is_an_error_with_a_sentence(serve: Callable[..., Server]) -> None:

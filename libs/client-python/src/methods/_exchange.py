@@ -47,6 +47,8 @@ class Send:
     file: Optional[BinaryIO] = None
     #: Default: the client's.
     max_retries: Optional[int] = None
+    #: Its run has started: it is repeated for a minute, unless the client repeats nothing.
+    underway: bool = False
     #: Of ``time.monotonic``. No attempt lasts longer, and none begins later.
     deadline: Optional[float] = None
 
@@ -62,9 +64,18 @@ def posted(
     params: Optional[Dict[str, str]] = None,
     wait_s: float = 0,
     deadline: Optional[float] = None,
+    underway: bool = False,
 ) -> Send:
-    headers = {"content-type": "application/json"}
-    return Send("POST", path, params or {}, body=encoded(body), headers=headers, wait_s=wait_s, deadline=deadline)
+    return Send(
+        "POST",
+        path,
+        params or {},
+        body=encoded(body),
+        headers={"content-type": "application/json"},
+        wait_s=wait_s,
+        deadline=deadline,
+        underway=underway,
+    )
 
 
 def run_path(run_id: str) -> str:
@@ -119,9 +130,14 @@ def connection_error(error: Exception, timed_out: bool, base_url: str) -> Connec
     )
 
 
+def is_passing(error: MethodsError) -> bool:
+    """Whether the same request may succeed later."""
+    return isinstance(error, ConnectionFailed) or error.status in _PASSING
+
+
 def pause_after(error: MethodsError, attempt: int) -> Optional[float]:
     """Seconds; None: a repetition would fail too, or the service asks for a longer pause than a call should make."""
-    if not isinstance(error, ConnectionFailed) and error.status not in _PASSING:
+    if not is_passing(error):
         return None
     pause = backoff_s(attempt) if error.retry_after is None else error.retry_after
     return None if pause > _RETRY_AFTER_S_MAX else pause

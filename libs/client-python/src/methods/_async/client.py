@@ -259,7 +259,8 @@ class AsyncMethods:
             if known is not None:
                 params["after_question"] = known
             began = time.monotonic()
-            read = Send("GET", run_path(run.run_id), params=params, wait_s=wait, deadline=_latest(deadline))
+            until = _latest(deadline)
+            read = Send("GET", run_path(run.run_id), params=params, wait_s=wait, deadline=until, underway=True)
             try:
                 run = await self._requests.send(read, run_of)
             except ConnectionFailed:

@@ -33,7 +33,7 @@ class AsyncAskedQuestion:
 
     async def answer(self, value: Mapping[str, Any]) -> Run:
         """Raises InvalidRequest if the answer does not fit, Conflict if the question is no longer open."""
-        return await self._runs._give(self._run, self.question.id, value)
+        return await self._runs._give(self._run, self.question.id, value, underway=True)
 
 
 class AsyncAsking:

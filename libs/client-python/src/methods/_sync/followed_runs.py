@@ -13,7 +13,7 @@ from typing import Dict, List, Optional, Set
 
 from .._errors import AuthenticationError, MethodsError, PermissionDenied
 from .._event_stream import EventStream, RawEvent
-from .._exchange import SILENCE_S, Send, backoff_s, run_path
+from .._exchange import SILENCE_S, Send, backoff_s, is_passing, run_path
 from .._models import Run, run_of
 from .concurrency import Background, Signal
 from .requests import Requests
@@ -175,17 +175,26 @@ class FollowedRuns:
         with self._lock:
             run_ids = list(self._runs)
         for run_id in run_ids:
-            self._read(run_id)
+            fault = self._read(run_id)
+            # An outage was waited for once, not by each of them.
+            if fault is not None and is_passing(fault):
+                for each in self._all():
+                    each.fail(fault)
+                return
 
-    def _read(self, run_id: str, deadline: Optional[float] = None) -> None:
+    def _read(self, run_id: str, deadline: Optional[float] = None) -> Optional[MethodsError]:
+        """Returns why the run could not be read."""
         began = next(self._order)
         try:
-            run = self._requests.send(Send("GET", run_path(run_id), deadline=deadline), run_of)
+            request = Send("GET", run_path(run_id), deadline=deadline, underway=True)
+            run = self._requests.send(request, run_of)
             for each in self._all(run_id):
                 each.offer(run, began)
+            return None
         except MethodsError as error:
             for each in self._all(run_id):
                 each.fail(error)
+            return error
 
     def _all(self, run_id: Optional[str] = None) -> "List[FollowedRun]":
         with self._lock:

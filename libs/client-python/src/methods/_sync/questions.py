@@ -34,7 +34,7 @@ class AskedQuestion:
 
     def answer(self, value: Mapping[str, Any]) -> Run:
         """Raises InvalidRequest if the answer does not fit, Conflict if the question is no longer open."""
-        return self._runs._give(self._run, self.question.id, value)
+        return self._runs._give(self._run, self.question.id, value, underway=True)
 
 
 class Asking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from math import inf
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, TypeVar
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
@@ -21,6 +21,10 @@ T = TypeVar("T")
 _PLACES = 8
 #: Connections that stay open for the next request: those, and the ones that wait.
 _KEPT = 16
+#: How long the service may be unavailable to a call that waits for a run: the run itself continues meanwhile.
+_OUTAGE_S = 60.0
+#: A request that waited this long had reached the service.
+_REACHED_S = 1.0
 #: Even a request that is late is tried for this long.
 _MOMENT_S = 0.05
 
@@ -77,8 +81,11 @@ class Requests:
         retries = self.max_retries if request.max_retries is None else request.max_retries
         attempt = 0
         renewed = False
+        underway = request.underway
+        failing_since: Optional[float] = None
         while True:
             bearer = self.credential.fresh()
+            began = time.monotonic()
             try:
                 return once()
             except MethodsError as error:
@@ -86,8 +93,14 @@ class Requests:
                     renewed = in_thread(lambda: self.credential.renew(bearer or ""))
                     if renewed:
                         continue
+                now = time.monotonic()
+                failing_since = failing_since or now
+                underway = underway or (request.wait_s > 0 and now - began >= _REACHED_S)
+                outlasts = underway and retries > 0 and now - failing_since < _OUTAGE_S
                 pause = pause_after(error, attempt)
-                if pause is None or attempt >= retries or not request.repeatable or _is_over(request, pause):
+                if pause is None or not request.repeatable or _is_over(request, pause):
+                    raise
+                if attempt >= retries and not outlasts:
                     raise
                 sleep(pause)
                 attempt += 1

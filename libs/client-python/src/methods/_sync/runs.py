@@ -91,7 +91,7 @@ class Runs:
         stream, failures = EventStream(), 0
         while True:
             headers = {} if stream.last_id is None else {"last-event-id": stream.last_id}
-            request = Send("GET", f"{run_path(run_id)}/events", headers=headers)
+            request = Send("GET", f"{run_path(run_id)}/events", headers=headers, underway=failures > 0)
             response = self._requests.open(request, SILENCE_S)
             try:
                 if response.status_code == 204:
@@ -121,7 +121,7 @@ class Runs:
         opened, _ = self._content.question_of(self._read(run_id), question)
         return opened
 
-    def _give(self, run: Run, question_id: str, answer: Mapping[str, Any]) -> Run:
+    def _give(self, run: Run, question_id: str, answer: Mapping[str, Any], underway: bool = False) -> Run:
         body: Json = {"answer": dict(self._content.of_answer(run, question_id, answer))}
         body["question_id"] = question_id
-        return self._requests.send(posted(f"{run_path(run.run_id)}/answer", body), run_of)
+        return self._requests.send(posted(f"{run_path(run.run_id)}/answer", body, underway=underway), run_of)
