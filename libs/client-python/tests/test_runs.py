@@ -163,7 +163,7 @@ def test_many_waiting_runs_share_a_few_connections(client: Methods, address: str
                 nonlocal opened
                 opened += name == "connection.connect_tcp.complete"
 
-            several._requests._http.event_hooks["request"] = [traced(connected)]
+            several._requests._http.get().event_hooks["request"] = [traced(connected)]
             calls = [several.run(method("greet"), {"name": name}) for name in names]
             assert [run.result for run in await asyncio.gather(*calls)] == greetings
             # Four that wait on their own, eight for starts, and the event stream.

@@ -130,6 +130,10 @@ def connection_error(error: Exception, timed_out: bool, base_url: str) -> Connec
     )
 
 
+def client_closed() -> MethodsError:
+    return MethodsError("The client was closed.", code="client_closed")
+
+
 def is_passing(error: MethodsError) -> bool:
     """Whether the same request may succeed later."""
     return isinstance(error, ConnectionFailed) or error.status in _PASSING

@@ -14,7 +14,7 @@ from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
 from .._worker import AppWorker, app_worker
-from .concurrency import AsyncOnAsk, AsyncOnError, AsyncPlaces, settled, sleep
+from .concurrency import AsyncLocal, AsyncOnAsk, AsyncOnError, AsyncPlaces, settled, sleep
 from .content import AsyncContent
 from .files import AsyncFiles, AsyncMethodReader
 from .followed_runs import AsyncFollowedRuns
@@ -57,8 +57,8 @@ class AsyncMethods:
         self._on_error = on_error
         self._requests = AsyncRequests(credential, timeout, max_retries)
         self._content = AsyncContent(self._requests, device)
-        self._followed = AsyncFollowedRuns(self._requests)
-        self._waiting = AsyncPlaces(_WAITING_CONNECTIONS)
+        self._followed = AsyncLocal(lambda: AsyncFollowedRuns(self._requests))
+        self._waiting = AsyncLocal(lambda: AsyncPlaces(_WAITING_CONNECTIONS))
         self.runs = AsyncRuns(self._requests, self._content)
         self.files = AsyncFiles(self._requests, self._content)
         self.methods = AsyncMethodReader(self._requests)
@@ -73,7 +73,9 @@ class AsyncMethods:
     async def close(self) -> None:
         if isinstance(self._worker, AppWorker):
             self._worker.close()
-        self._followed.close()
+        followed = self._followed.made()
+        if followed is not None:
+            followed.close()
         await self._requests.close()
 
     async def run(
@@ -187,12 +189,13 @@ class AsyncMethods:
         self, body: Json, asking: AsyncAsking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
         async def waited(sent: Json) -> Run:
-            if not self._waiting.try_take():
+            waiting = self._waiting.get()
+            if not waiting.try_take():
                 return await self._run_followed(sent, asking, deadline, timeout)
             try:
                 return await self._run_waiting(sent, asking, deadline, timeout)
             finally:
-                self._waiting.leave()
+                waiting.leave()
 
         return await self._content.opened(await self._started(body, waited, asking, is_new))
 
@@ -276,7 +279,7 @@ class AsyncMethods:
         self, body: Json, asking: AsyncAsking, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
         start = posted("/v1/runs", body, deadline=_latest(deadline))
-        followed = await self._followed.start(start, deadline)
+        followed = await self._followed.get().start(start, deadline)
         try:
             asked: Optional[str] = None
             while True:

@@ -10,6 +10,8 @@ from typing import (
     BinaryIO,
     Callable,
     Coroutine,
+    Dict,
+    Generic,
     Mapping,
     Optional,
     TypeVar,
@@ -68,6 +70,31 @@ def chunks(file: BinaryIO) -> AsyncIterator[bytes]:
     return read()
 
 
+class AsyncLocal(Generic[T]):
+    """A value for each event loop: connections, tasks and places of one are of no use in another."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: "Dict[asyncio.AbstractEventLoop, T]" = {}
+
+    def get(self) -> T:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        found = self._made.get(loop)
+        if found is None:
+            for other in list(self._made):
+                if other.is_closed():
+                    self._made.pop(other, None)
+            found = self._made[loop] = self._make()
+        return found
+
+    def made(self) -> Optional[T]:
+        import asyncio
+
+        return self._made.get(asyncio.get_running_loop())
+
+
 class AsyncSignal:
     """Wakes one waiting task. A ``set`` before the ``wait`` counts."""
 
@@ -98,9 +125,10 @@ class AsyncPlaces:
     """As many as may do something at a time."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
+        import asyncio
+
         self._free = count
-        self._places: "Optional[asyncio.Semaphore]" = None
+        self._places = asyncio.Semaphore(count)
 
     def try_take(self) -> bool:
         if self._free == 0:
@@ -112,15 +140,10 @@ class AsyncPlaces:
         self._free += 1
 
     async def __aenter__(self) -> None:
-        import asyncio
-
-        # Made in the loop that uses it: Python 3.9 binds it to one.
-        self._places = self._places or asyncio.Semaphore(self._count)
         await self._places.acquire()
 
     async def __aexit__(self, *_: object) -> None:
-        if self._places is not None:
-            self._places.release()
+        self._places.release()
 
 
 class AsyncBackground:

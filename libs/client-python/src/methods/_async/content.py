@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 from .._errors import Conflict, CredentialError, NotFound, SealedValueError
 from .._exchange import Send, run_path
 from .._models import Event, Json, Question, Run, Whoami, whoami_of
-from .concurrency import AsyncPlaces
+from .concurrency import AsyncLocal, AsyncPlaces
 from .requests import AsyncRequests
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class AsyncContent:
         self._requests = requests
         #: Sealed whatever the organization has.
         self._always = sealed
-        self._reading = AsyncPlaces(1)
+        self._reading = AsyncLocal(lambda: AsyncPlaces(1))
         self._whoami: Optional[Tuple[Whoami, float]] = None
         self._sealing: Optional[Tuple[Whoami, SealedContent]] = None
 
@@ -35,7 +35,7 @@ class AsyncContent:
         if self._whoami is not None and time.monotonic() - self._whoami[1] < _FRESH_S:
             return self._whoami[0]
         # One reply serves all calls that need it.
-        async with self._reading:
+        async with self._reading.get():
             began = time.monotonic()
             if self._whoami is not None and began - self._whoami[1] < _FRESH_S:
                 return self._whoami[0]

@@ -12,7 +12,7 @@ from typing import Dict, List, Optional, Set
 
 from .._errors import AuthenticationError, MethodsError, PermissionDenied
 from .._event_stream import EventStream, RawEvent
-from .._exchange import SILENCE_S, Send, backoff_s, is_passing, run_path
+from .._exchange import SILENCE_S, Send, backoff_s, client_closed, is_passing, run_path
 from .._models import Run, run_of
 from .concurrency import AsyncBackground, AsyncSignal
 from .requests import AsyncRequests
@@ -31,6 +31,7 @@ class AsyncFollowedRuns:
         self._starting = 0
         self._background: Optional[AsyncBackground] = None
         self._opened = False
+        self._closed = False
         self._opening: List[AsyncSignal] = []
         self._last_id: Optional[str] = None
         #: Numbers the events, and the reads when they begin.
@@ -46,6 +47,8 @@ class AsyncFollowedRuns:
             run = await self._requests.send(request, run_of)
             followed = AsyncFollowedRun(run, self)
             with self._lock:
+                if self._closed:
+                    raise client_closed()
                 self._runs.setdefault(run.run_id, set()).add(followed)
                 early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
             if run.status != "queued" or early:
@@ -68,9 +71,16 @@ class AsyncFollowedRuns:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             background, self._background = self._background, None
+            opening, self._opening = self._opening, []
         if background is not None:
             background.stop()
+        # Nothing would wake their calls.
+        for run in self._all():
+            run.fail(client_closed())
+        for signal in opening:
+            signal.set()
 
     def _stop_if_unused(self) -> None:
         with self._lock:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, Optional, 
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
-from .concurrency import AsyncPlaces, chunks, in_thread, sleep
+from .._exchange import USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after, read_reply, refusal
+from .concurrency import AsyncLocal, AsyncPlaces, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
     import httpx
@@ -30,17 +30,18 @@ _MOMENT_S = 0.05
 
 class AsyncRequests:
     def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
-        import httpx
-
         self.credential = credential
         self.max_retries = max_retries
         self._timeout = timeout
-        self._places = AsyncPlaces(_PLACES)
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-        self._http = httpx.AsyncClient(headers={"user-agent": USER_AGENT}, limits=limits)
+        self._closed = False
+        self._places = AsyncLocal(lambda: AsyncPlaces(_PLACES))
+        self._http = AsyncLocal(_connections)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        self._closed = True
+        http = self._http.made()
+        if http is not None:
+            await http.aclose()
 
     async def send(self, request: Send, read: Callable[[Any], T]) -> T:
         """The reply as ``read`` understands it. Raises MethodsError."""
@@ -73,7 +74,7 @@ class AsyncRequests:
     async def _whole(self, request: Send) -> "httpx.Response":
         if request.wait_s > 0:
             return await self._attempt(request, self._timeout + request.wait_s)
-        async with self._places:
+        async with self._places.get():
             return await self._attempt(request, self._timeout)
 
     async def _repeated(self, request: Send, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -115,15 +116,18 @@ class AsyncRequests:
             content = chunks(request.file)
         left_s = _left_s(request)
         timeout = httpx.Timeout(min(self._timeout, left_s), read=min(read_s, left_s), pool=None)
+        if self._closed:
+            raise client_closed()
+        http = self._http.get()
         url = self.credential.base_url + request.path
         params = request.params or None
         began = time.monotonic()
         try:
             headers = {"authorization": f"Bearer {bearer}", **request.headers}
-            sent = self._http.build_request(
+            sent = http.build_request(
                 request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
-            response = await self._http.send(sent, stream=stream)
+            response = await http.send(sent, stream=stream)
             log_reply(request, response, time.monotonic() - began)
             if not response.is_success:
                 await self._read_refusal(response)
@@ -138,6 +142,13 @@ class AsyncRequests:
         finally:
             await response.aclose()
         raise refusal(response)
+
+
+def _connections() -> "httpx.AsyncClient":
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
+    return httpx.AsyncClient(headers={"user-agent": USER_AGENT}, limits=limits)
 
 
 def _left_s(request: Send) -> float:

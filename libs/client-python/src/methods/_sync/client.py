@@ -15,7 +15,7 @@ from .._exchange import WAIT_S, Send, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
 from .._starts import Start, batches, new_key, outcomes_of, start_body
 from .._worker import AppWorker, app_worker
-from .concurrency import OnAsk, OnError, Places, settled, sleep
+from .concurrency import Local, OnAsk, OnError, Places, settled, sleep
 from .content import Content
 from .files import Files, MethodReader
 from .followed_runs import FollowedRuns
@@ -58,8 +58,8 @@ class Methods:
         self._on_error = on_error
         self._requests = Requests(credential, timeout, max_retries)
         self._content = Content(self._requests, device)
-        self._followed = FollowedRuns(self._requests)
-        self._waiting = Places(_WAITING_CONNECTIONS)
+        self._followed = Local(lambda: FollowedRuns(self._requests))
+        self._waiting = Local(lambda: Places(_WAITING_CONNECTIONS))
         self.runs = Runs(self._requests, self._content)
         self.files = Files(self._requests, self._content)
         self.methods = MethodReader(self._requests)
@@ -74,7 +74,9 @@ class Methods:
     def close(self) -> None:
         if isinstance(self._worker, AppWorker):
             self._worker.close()
-        self._followed.close()
+        followed = self._followed.made()
+        if followed is not None:
+            followed.close()
         self._requests.close()
 
     def run(
@@ -188,12 +190,13 @@ class Methods:
         self, body: Json, asking: Asking, is_new: bool, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
         def waited(sent: Json) -> Run:
-            if not self._waiting.try_take():
+            waiting = self._waiting.get()
+            if not waiting.try_take():
                 return self._run_followed(sent, asking, deadline, timeout)
             try:
                 return self._run_waiting(sent, asking, deadline, timeout)
             finally:
-                self._waiting.leave()
+                waiting.leave()
 
         return self._content.opened(self._started(body, waited, asking, is_new))
 
@@ -277,7 +280,7 @@ class Methods:
         self, body: Json, asking: Asking, deadline: Optional[float], timeout: Optional[float]
     ) -> Run:
         start = posted("/v1/runs", body, deadline=_latest(deadline))
-        followed = self._followed.start(start, deadline)
+        followed = self._followed.get().start(start, deadline)
         try:
             asked: Optional[str] = None
             while True:

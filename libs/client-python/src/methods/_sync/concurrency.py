@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Deque, Iterator, Mapping, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Deque, Dict, Generic, Iterator, Mapping, Optional, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -40,6 +41,22 @@ def in_thread(work: "Callable[[], T]") -> "T":
 
 def chunks(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(65_536), b"")
+
+
+class Local(Generic[T]):
+    """A value for each process: after a fork, the connections are shared with the parent, and its threads are missing."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: "Dict[int, T]" = {os.getpid(): make()}
+
+    def get(self) -> T:
+        found = self.made()
+        # All threads get the one that is first in.
+        return self._made.setdefault(os.getpid(), self._make()) if found is None else found
+
+    def made(self) -> Optional[T]:
+        return self._made.get(os.getpid())
 
 
 class Signal:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 from .._errors import Conflict, CredentialError, NotFound, SealedValueError
 from .._exchange import Send, run_path
 from .._models import Event, Json, Question, Run, Whoami, whoami_of
-from .concurrency import Places
+from .concurrency import Local, Places
 from .requests import Requests
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Content:
         self._requests = requests
         #: Sealed whatever the organization has.
         self._always = sealed
-        self._reading = Places(1)
+        self._reading = Local(lambda: Places(1))
         self._whoami: Optional[Tuple[Whoami, float]] = None
         self._sealing: Optional[Tuple[Whoami, SealedContent]] = None
 
@@ -36,7 +36,7 @@ class Content:
         if self._whoami is not None and time.monotonic() - self._whoami[1] < _FRESH_S:
             return self._whoami[0]
         # One reply serves all calls that need it.
-        with self._reading:
+        with self._reading.get():
             began = time.monotonic()
             if self._whoami is not None and began - self._whoami[1] < _FRESH_S:
                 return self._whoami[0]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, TypeVar
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import USER_AGENT, Send, connection_error, log_reply, pause_after, read_reply, refusal
-from .concurrency import Places, chunks, in_thread, sleep
+from .._exchange import USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after, read_reply, refusal
+from .concurrency import Local, Places, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
     import httpx
@@ -31,17 +31,18 @@ _MOMENT_S = 0.05
 
 class Requests:
     def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
-        import httpx
-
         self.credential = credential
         self.max_retries = max_retries
         self._timeout = timeout
-        self._places = Places(_PLACES)
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-        self._http = httpx.Client(headers={"user-agent": USER_AGENT}, limits=limits)
+        self._closed = False
+        self._places = Local(lambda: Places(_PLACES))
+        self._http = Local(_connections)
 
     def close(self) -> None:
-        self._http.close()
+        self._closed = True
+        http = self._http.made()
+        if http is not None:
+            http.close()
 
     def send(self, request: Send, read: Callable[[Any], T]) -> T:
         """The reply as ``read`` understands it. Raises MethodsError."""
@@ -74,7 +75,7 @@ class Requests:
     def _whole(self, request: Send) -> "httpx.Response":
         if request.wait_s > 0:
             return self._attempt(request, self._timeout + request.wait_s)
-        with self._places:
+        with self._places.get():
             return self._attempt(request, self._timeout)
 
     def _repeated(self, request: Send, once: Callable[[], T]) -> T:
@@ -116,15 +117,18 @@ class Requests:
             content = chunks(request.file)
         left_s = _left_s(request)
         timeout = httpx.Timeout(min(self._timeout, left_s), read=min(read_s, left_s), pool=None)
+        if self._closed:
+            raise client_closed()
+        http = self._http.get()
         url = self.credential.base_url + request.path
         params = request.params or None
         began = time.monotonic()
         try:
             headers = {"authorization": f"Bearer {bearer}", **request.headers}
-            sent = self._http.build_request(
+            sent = http.build_request(
                 request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
-            response = self._http.send(sent, stream=stream)
+            response = http.send(sent, stream=stream)
             log_reply(request, response, time.monotonic() - began)
             if not response.is_success:
                 self._read_refusal(response)
@@ -139,6 +143,13 @@ class Requests:
         finally:
             response.close()
         raise refusal(response)
+
+
+def _connections() -> "httpx.Client":
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
+    return httpx.Client(headers={"user-agent": USER_AGENT}, limits=limits)
 
 
 def _left_s(request: Send) -> float:
