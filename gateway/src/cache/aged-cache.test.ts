@@ -49,6 +49,19 @@ test('while the source is unavailable old values are used, and there is no new l
   await assert.rejects(async () => cache.get('unknown', away), { code: 'unavailable' });
 });
 
+test('a value that has changed is loaded, even if its source was unavailable a moment ago', async () => {
+  const { cache } = cacheAt();
+  await cache.get('k', async () => 'old');
+  await assert.rejects(async () => cache.get('unknown', away), { code: 'unavailable' });
+  cache.expire('k');
+  let loads = 0;
+  const load = async () => (++loads === 1 ? away() : 'new');
+  assert.equal(await cache.get('k', load), 'old');
+  assert.equal(cache.get('k', load), 'old', 'no further try for a second');
+  cache.expire('k');
+  assert.equal(await cache.get('k', load), 'new');
+});
+
 test('a dropped value is never used again, even if its source is unavailable or its load was in flight', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};

@@ -17,6 +17,8 @@ interface Entry<Value> {
   readonly value: Value;
   /** Monotonic ms; the value is loaded again from then on. */
   goodUntilMs: number;
+  /** Known to be another one now: the source is asked, even if it was unavailable a moment ago. */
+  changed: boolean;
 }
 
 // A value is renewed in the background in the last third of its age, so that no request waits for a value in use.
@@ -52,7 +54,7 @@ export class AgedCache<Value> {
       }
       return entry.value;
     }
-    if (nowMs < this.sourceAwayUntilMs) return entry.value;
+    if (nowMs < this.sourceAwayUntilMs && !entry.changed) return entry.value;
     return this.load(key, load);
   }
 
@@ -76,12 +78,14 @@ export class AgedCache<Value> {
   }
 
   /**
-   * The value may have changed: it is loaded before its next use, and used as it is while its source is unavailable.
+   * The value has changed: it is loaded before its next use, and used as it is while its source is unavailable.
    */
   expire(key: string): void {
     this.loads.delete(key);
     const entry = this.entries.get(key);
-    if (entry) entry.goodUntilMs = 0;
+    if (!entry) return;
+    entry.goodUntilMs = 0;
+    entry.changed = true;
   }
 
   /** Changes may have been missed. */
@@ -119,13 +123,14 @@ export class AgedCache<Value> {
       }
       this.sourceAwayUntilMs = this.options.clock.monotonicMs() + SOURCE_AWAY_MS;
       const entry = this.entries.get(key);
-      if (entry) return entry.value;
-      throw error;
+      if (!entry) throw error;
+      if (isCurrent()) entry.changed = false;
+      return entry.value;
     }
   }
 
   private store(key: string, value: Value): void {
     const goodUntilMs = this.options.clock.monotonicMs() + this.options.ageMsOf(value);
-    this.entries.set(key, { value, goodUntilMs });
+    this.entries.set(key, { value, goodUntilMs, changed: false });
   }
 }

@@ -111,13 +111,18 @@ export class MethodRegistry implements Stoppable {
       this.callers.drop(change.authSha256);
       this.unknownKeys.delete(change.authSha256);
     } else if (change.kind === 'method') {
-      this.onPublished(change.orgId, change.id as MethodId);
+      this.published.expire(`${change.orgId}/${change.id}`);
     }
   }
 
-  /** Called with the reply to a publication: the next start here must not wait for its event. */
-  onPublished(orgId: OrgId, methodId: MethodId): void {
-    this.published.expire(`${orgId}/${methodId}`);
+  /**
+   * Called with the reply to a publication: the next start here must not wait for its event. Another gateway may have
+   * published since, so this version is only used if the registry cannot be asked.
+   */
+  onPublished(orgId: OrgId, methodId: MethodId, versionId: VersionId): void {
+    const key = `${orgId}/${methodId}`;
+    this.published.put(key, versionId);
+    this.published.expire(key);
   }
 
   /** Called with the reply to a revocation, which has no digest of the key. */

@@ -55,3 +55,19 @@ test('a revoked key and a new publish reach the gateway over the bus, even after
     return (await gateway.ask('GET', path)).status === 401;
   });
 });
+
+test('a version that was published here is started, even if the registry is away right after its reply', async () => {
+  await using gateway = await gatewayFixture();
+  const { registry, registryClient, orgId, methodId } = gateway;
+  const start = async () => (await registryClient.versionToStart(orgId, methodId, 'published')).versionId;
+  assert.equal(await start(), gateway.versionId);
+  const next = registry.publish(methodId, gateway.source);
+  await registryClient.version(orgId, methodId, next);
+  registry.away = true;
+  registryClient.onPublished(orgId, methodId, next);
+  assert.equal(await start(), next);
+  registry.away = false;
+  const elsewhere = registry.publish(methodId, gateway.source);
+  registryClient.onPublished(orgId, methodId, next);
+  assert.equal(await start(), elsewhere, 'another gateway has published since');
+});

@@ -113,6 +113,6 @@ export async function publishedMethod(
 ): Promise<MethodView> {
   const { orgId } = callerOf(request);
   const { method } = await methods.publishVersion({ orgId, methodId, versionId, doer: doerOf(request) });
-  registry.onPublished(orgId, methodId);
+  registry.onPublished(orgId, methodId, versionId);
   return sentMethod(method);
 }
