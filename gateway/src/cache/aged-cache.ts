@@ -94,9 +94,13 @@ export class AgedCache<Value> {
     for (const entry of this.entries.values()) entry.goodUntilMs = 0;
   }
 
+  /**
+   * The source has replied to a change with this value. It may have changed again since: as with `expire`, it is loaded
+   * before its next use.
+   */
   put(key: string, value: Value): void {
-    this.drop(key);
     this.store(key, value);
+    this.expire(key);
   }
 
   private load(key: string, load: () => Promise<Value>): Promise<Value> {

@@ -120,9 +120,7 @@ export class MethodRegistry implements Stoppable {
    * published since, so this version is only used if the registry cannot be asked.
    */
   onPublished(orgId: OrgId, methodId: MethodId, versionId: VersionId): void {
-    const key = `${orgId}/${methodId}`;
-    this.published.put(key, versionId);
-    this.published.expire(key);
+    this.published.put(`${orgId}/${methodId}`, versionId);
   }
 
   /** Called with the reply to a revocation, which has no digest of the key. */

@@ -46,7 +46,10 @@ export class OrganizationSettings implements RegistryChangeListener {
     });
   }
 
-  /** This gateway's own change is valid from its reply on, even if the message is lost. */
+  /**
+   * This gateway's own change is valid from its reply on, even if the message is lost. Another gateway's later change may
+   * have been announced before this reply came, so these are only used if the registry cannot be asked.
+   */
   changed(orgId: OrgId, settings: Settings): void {
     this.known.put(orgId, settings);
   }

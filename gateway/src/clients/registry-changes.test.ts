@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
 import { newRunId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged } from '@methods/bus/subjects';
@@ -70,4 +71,17 @@ test('a version that was published here is started, even if the registry is away
   const elsewhere = registry.publish(methodId, gateway.source);
   registryClient.onPublished(orgId, methodId, next);
   assert.equal(await start(), elsewhere, 'another gateway has published since');
+});
+
+test('settings changed here do not hide a later change by another gateway, whose event came before the reply', async () => {
+  await using gateway = await gatewayFixture();
+  const { registry, settings, orgId } = gateway;
+  const before = await settings.of(orgId);
+  registry.accounts.settings.contentOnDevices = true;
+  settings.onChanged(create(RegistryChangedSchema, { kind: 'settings', orgId }));
+  settings.changed(orgId, { ...before, retentionDays: 7 });
+  assert.equal((await settings.of(orgId)).contentOnDevices, true);
+  settings.changed(orgId, { ...before, retentionDays: 7 });
+  registry.away = true;
+  assert.equal((await settings.of(orgId)).retentionDays, 7);
 });

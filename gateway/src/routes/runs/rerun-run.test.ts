@@ -128,11 +128,13 @@ test('a rerun with large inputs waits for its turn and rests afterwards, as a st
 test('a rerun is refused if its start would be refused today', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${await finishedRun(gateway)}/rerun`;
-  const open = { contentOnDevices: false, retentionDays: 30, webhookHosts: [], timeZone: 'UTC' };
-  gateway.settings.changed(gateway.orgId, { ...open, webhookHosts: ['hooks.example.org'] });
+  const { settings } = gateway.registry.accounts;
+  settings.webhookHosts = ['hooks.example.org'];
+  gateway.settings.onEventsMissed();
   const elsewhere = await gateway.ask('POST', path);
   assert.deepEqual([elsewhere.status, elsewhere.body.error], [422, 'invalid_webhook_url']);
-  gateway.settings.changed(gateway.orgId, { ...open, contentOnDevices: true });
+  settings.contentOnDevices = true;
+  gateway.settings.onEventsMissed();
   const onDevices = await gateway.ask('POST', path);
   assert.deepEqual([onDevices.status, onDevices.body.error], [422, 'device_mode_required']);
   assert.equal(gateway.book.starts.length, 1);
