@@ -67,6 +67,8 @@ test('the message of a chat is refused by its host, listed with the answer, and 
     const page = await json<Listed<unknown>>('deliveries', '--endpoint', endpoint.id, '--status', 'delivered');
     return page.items.length === 1;
   });
+  const none = await endpoints('deliveries', '--endpoint', endpoint.id, '--status', 'exhausted');
+  assert.equal(none.stderr, 'There are no such deliveries.\n');
   const all = await endpoints('resend', '--status', 'delivered', '--endpoint', endpoint.id);
   assert.equal(all.stdout, '1 delivery is sent again\n');
   await endpoints('delete', endpoint.id);

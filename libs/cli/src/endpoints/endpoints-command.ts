@@ -176,7 +176,8 @@ async function deliveries(line: CommandLine, context: CommandContext): Promise<E
   ]);
   const titles = ['ID', 'MADE', 'STATUS', 'TRIES', 'LAST', 'EVENT', 'RUN', 'TO'];
   output.result(table(titles, rows, tableWidth(output)).join('\n'));
-  if (rows.length === 0) output.note('Nothing has been sent yet.');
+  const isFiltered = [status, endpoint, run].some((filter) => filter !== undefined);
+  if (rows.length === 0) output.note(isFiltered ? 'There are no such deliveries.' : 'Nothing has been sent yet.');
   noteMore(page, output);
   return EXIT.done;
 }
