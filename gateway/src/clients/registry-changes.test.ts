@@ -57,7 +57,7 @@ test('a revoked key and a new publish reach the gateway over the bus, even after
   });
 });
 
-test('a version that was published here is started, even if the registry is away right after its reply', async () => {
+test('a version that was published here is started, even if the registry is unavailable right after its reply', async () => {
   await using gateway = await gatewayFixture();
   const { registry, registryClient, orgId, methodId } = gateway;
   const start = async () => (await registryClient.versionToStart(orgId, methodId, 'published')).versionId;
