@@ -30,8 +30,8 @@ function runProcess(): void {
   };
   // Nothing reads the reports any more.
   process.stdout.on('error', () => {});
-  // An interrupt at the terminal reaches the whole group: the parent decides.
-  process.on('SIGINT', () => {});
+  // A terminal, and many a supervisor, signals the whole group: the parent decides, and may let its runs end first.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   const worker = new InAppWorker({ report, environment: applicationEnvironment() });
   createInterface({ input: process.stdin })
     .on('line', (line) => worker.obey(JSON.parse(line) as Order))
