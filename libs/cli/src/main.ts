@@ -1,6 +1,7 @@
 // The process of the `methods` command: its signals, its streams and its end.
 
-import { fstatSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
@@ -35,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 let failure: ExitCode | null = null;
 for (const stream of [process.stdout, process.stderr]) {
-  if (fstatSync(stream.fd).isFile()) writeWholly(stream);
+  if (isFile(stream)) writeWholly(stream);
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that has gone (`methods … | head`) is not our fault; a terminal that has gone is an interrupt. Ctrl-C
     // also ends `tee` behind a pipe at once, which must not interrupt an orderly end.
@@ -56,6 +57,11 @@ const code = await program.run();
 // An idle connection or a runner's pipe must not keep the command running, but its output must be written first.
 await new Promise((written) => process.stdout.write('', written));
 end(failure ?? code);
+
+/** Terminals and pipes are sockets to Node. After `fstat` of a pipe, Node 20 follows no links to packages any more. */
+function isFile(stream: object): boolean {
+  return !(stream instanceof Socket);
+}
 
 /** Node's own stream to a file takes a write that a full disk cut short for a whole one. */
 function writeWholly(stream: NodeJS.WriteStream & { readonly fd: number }): void {
