@@ -191,12 +191,15 @@ test('calls that wait outlast a gateway that is restarted', async () => {
   const call = methods.run({ method: 'wf_1' });
   const other = methods.run({ method: 'wf_1' });
   await until('both are started', () => service.runs.size === 6);
+  const before = service.streams.length;
   isDown = true;
   service.cut();
-  await until('the outage lasts longer than the usual repetitions', () => refused > 10);
+  await until('the outage lasts longer than the usual repetitions', () => refused >= 3);
   service.ends('run_4', false);
   service.ends('run_5', false);
   isDown = false;
+  await until('the stream is opened again', () => service.streams.length > before);
+  service.send('resync', {});
   assert.equal((await call).result?.of, 'run_4');
   assert.equal((await other).result?.of, 'run_5');
   leaving.abort();

@@ -3,7 +3,7 @@
 import { readEvents } from '@methods/api/event-stream';
 import { unlessLeft } from './deadline.ts';
 import { AuthenticationError, MethodsError, PermissionError } from './errors.ts';
-import { backoffMs, isPassing, pause } from './pauses.ts';
+import { backoffMs, isPassing, OUTAGE_MS_MAX, pause } from './pauses.ts';
 import type { Requests } from './requests.ts';
 import { isOver, isStarted, type Run, runPath, type StartedRun } from './run.ts';
 import { SILENCE_MS, unreadable } from './run-events.ts';
@@ -32,7 +32,7 @@ export class FollowedRuns {
       const { run_id: runId, status } = await send();
       const run = new FollowedRun(runId, (left) => this.left(left));
       this.runs.set(runId, (this.runs.get(runId) ?? new Set()).add(run));
-      if (status !== 'queued' || this.early.has(runId) || this.early.size >= EARLY_MAX) void this.read(runId);
+      if (status !== 'queued' || this.early.has(runId) || this.early.size >= EARLY_MAX) void this.read(runId, true);
       return run;
     } finally {
       if (--this.starting === 0) this.early.clear();
@@ -68,11 +68,13 @@ export class FollowedRuns {
 
   private async connect(signal: AbortSignal, opened: () => void): Promise<void> {
     let notBeforeMs = 0;
+    let outSinceMs: number | null = null;
     for (let failures = 0; !signal.aborted; failures++) {
       try {
         if (performance.now() >= notBeforeMs) {
           await this.receive(signal, () => {
             failures = 0;
+            outSinceMs = null;
             opened();
           });
         }
@@ -80,16 +82,23 @@ export class FollowedRuns {
         if (signal.aborted) return;
         if (error instanceof AuthenticationError || error instanceof PermissionError) {
           this.following = null;
-          for (const runId of this.runs.keys()) this.fail(runId, error);
+          for (const run of this.all()) run.fail(error);
           return opened();
         }
         if (error instanceof MethodsError) notBeforeMs = performance.now() + (error.retryAfterMs ?? 0);
+        outSinceMs = isPassing(error) ? (outSinceMs ?? performance.now()) : null;
       }
       opened();
-      // A connection that worked is opened again first.
-      if (failures > 0) await this.readAll();
+      // A stream that worked is opened again first, and then has what was missed.
+      if (failures > 0 && !this.outlasts(outSinceMs)) await this.readAll();
       await pause(backoffMs(failures), signal).catch(() => {});
     }
+  }
+
+  private outlasts(outSinceMs: number | null): boolean {
+    const { maxRetries } = this.requests.settings;
+    if (outSinceMs === null || this.lastId === null || maxRetries === 0) return false;
+    return performance.now() - outSinceMs < OUTAGE_MS_MAX;
   }
 
   private async receive(signal: AbortSignal, opened: () => void): Promise<void> {
@@ -101,7 +110,8 @@ export class FollowedRuns {
       else if (event === 'ready') opened();
       else if (event === 'resync') {
         opened();
-        await this.readAll();
+        // Not awaited: a slow read would make the stream look silent.
+        void this.readAll(true);
       }
     }
   }
@@ -118,45 +128,32 @@ export class FollowedRuns {
     if (!isStarted(run)) return;
     // Long runs, and those of a person's sign-in, are sent in short.
     if (!('steps' in run)) {
-      if (isOver(run) || run.status === 'waiting') void this.read(runId);
+      if (isOver(run) || run.status === 'waiting') void this.read(runId, true);
     } else {
       const at = ++this.order;
       for (const each of followed) each.offer(run as Run, at);
     }
   }
 
-  private async readAll(): Promise<void> {
-    const [first, ...others] = this.runs.keys();
-    if (first === undefined) return;
-    // The first read waits for the end of an outage, so that not every run has requests and timers of its own.
-    const fault = await this.read(first);
-    if (fault !== null && isPassing(fault)) for (const runId of others) this.fail(runId, fault);
-    else await Promise.all(others.map((runId) => this.read(runId)));
+  private async readAll(isUnderway = false): Promise<void> {
+    await Promise.all([...this.runs.keys()].map((runId) => this.read(runId, isUnderway)));
   }
 
-  /** Returns why the run could not be read. */
-  private async read(runId: string): Promise<unknown> {
+  private async read(runId: string, isUnderway = false): Promise<void> {
+    const followed = () => [...(this.runs.get(runId) ?? [])];
     const began = ++this.order;
-    // Ends when no run is followed any more.
-    const signal = this.following?.stop.signal;
     try {
-      const run = await this.requests.send({
-        verb: 'GET',
-        path: runPath(runId),
-        signal,
-        is: isStarted,
-        isUnderway: true,
-      });
-      for (const each of this.runs.get(runId) ?? []) each.offer(run as Run, began);
-      return null;
+      // Ends when no run is followed any more.
+      const signal = this.following?.stop.signal;
+      const run = await this.requests.send({ verb: 'GET', path: runPath(runId), signal, is: isStarted, isUnderway });
+      for (const each of followed()) each.offer(run as Run, began);
     } catch (error) {
-      this.fail(runId, error);
-      return error;
+      for (const each of followed()) each.fail(error);
     }
   }
 
-  private fail(runId: string, error: unknown): void {
-    for (const each of this.runs.get(runId) ?? []) each.fail(error);
+  private *all(): Generator<FollowedRun> {
+    for (const each of this.runs.values()) yield* [...each];
   }
 }
 

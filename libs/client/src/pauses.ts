@@ -2,6 +2,8 @@
 import { onAbort } from './deadline.ts';
 import { ConnectionError, MethodsError } from './errors.ts';
 
+/** How long the server may be unavailable to a call that waits for a run: the run itself continues meanwhile. */
+export const OUTAGE_MS_MAX = 60_000;
 const PAUSE_MS = 250;
 const PAUSE_MS_MAX = 8_000;
 /** A server that asks for more is reported as it is. */

@@ -3,13 +3,11 @@
 import type { Credential } from './credential.ts';
 import { AuthenticationError, ConnectionError, errorOfReply, MethodsError, unexpectedReply } from './errors.ts';
 import { type Bytes, Exchange, isStream } from './exchange.ts';
-import { pause, pauseMsAfter, retryAfterMs } from './pauses.ts';
+import { OUTAGE_MS_MAX, pause, pauseMsAfter, retryAfterMs } from './pauses.ts';
 import { Places } from './places.ts';
 
 /** Requests at a time: a connection each. Those that wait at the server, and streams, are counted by their callers. */
 const PLACES = 8;
-/** How long the server may be unavailable to a call that waits for a run: the run itself continues meanwhile. */
-const OUTAGE_MS_MAX = 60_000;
 /** A request that waited this long had reached the server. */
 const REACHED_MS = 1_000;
 const USER_AGENT = `methods-client-node/0.1.0 node/${process.versions.node}`;

@@ -27,6 +27,8 @@ USER_AGENT = f"methods-client-python/{__version__} python/{platform.python_versi
 WAIT_S = 30.0
 #: The service sends a comment into a stream every 15 s.
 SILENCE_S = 45.0
+#: How long the service may be unavailable to a call that waits for a run: the run itself continues meanwhile.
+OUTAGE_S = 60.0
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 #: A service that asks for more is reported as it is.
 _RETRY_AFTER_S_MAX = 60.0

@@ -13,7 +13,7 @@ from typing import Dict, List, Optional, Set
 
 from .._errors import AuthenticationError, MethodsError, PermissionDenied
 from .._event_stream import EventStream, RawEvent
-from .._exchange import SILENCE_S, Send, backoff_s, client_closed, is_passing, run_path
+from .._exchange import OUTAGE_S, SILENCE_S, Send, backoff_s, client_closed, is_passing, run_path
 from .._models import Run, run_of
 from .concurrency import Background, Signal
 from .requests import Requests
@@ -53,7 +53,7 @@ class FollowedRuns:
                 self._runs.setdefault(run.run_id, set()).add(followed)
                 early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
             if run.status != "queued" or early:
-                self._read(run.run_id, request.deadline)
+                self._read(run.run_id, request.deadline, underway=True)
             return followed
         finally:
             with self._lock:
@@ -114,11 +114,12 @@ class FollowedRuns:
 
     def _connect(self, background: Background) -> None:
         failures, not_before = 0, 0.0
+        out_since: Optional[float] = None
         while not background.stopped:
             try:
                 if time.monotonic() >= not_before:
                     self._receive(background)
-                    failures = 0
+                    failures, out_since = 0, None
             except (AuthenticationError, PermissionDenied) as error:
                 for run in self._all():
                     run.fail(error)
@@ -126,14 +127,20 @@ class FollowedRuns:
                 not_before = time.monotonic() + 60.0
             except MethodsError as error:
                 not_before = time.monotonic() + (error.retry_after or 0.0)
+                out_since = (out_since or time.monotonic()) if is_passing(error) else None
             if background.stopped:
                 return
-            # A connection that worked is opened again first.
-            if failures > 0:
+            # A stream that worked is opened again first, and then has what was missed.
+            if failures > 0 and not self._outlasts(out_since):
                 self._read_all()
             self._is_open(background)
             background.pause(backoff_s(failures))
             failures += 1
+
+    def _outlasts(self, out_since: Optional[float]) -> bool:
+        if out_since is None or self._last_id is None or self._requests.max_retries == 0:
+            return False
+        return time.monotonic() - out_since < OUTAGE_S
 
     def _receive(self, background: Background) -> None:
         import httpx
@@ -185,26 +192,18 @@ class FollowedRuns:
         with self._lock:
             run_ids = list(self._runs)
         for run_id in run_ids:
-            fault = self._read(run_id)
-            # An outage was waited for once, not by each of them.
-            if fault is not None and is_passing(fault):
-                for each in self._all():
-                    each.fail(fault)
-                return
+            self._read(run_id)
 
-    def _read(self, run_id: str, deadline: Optional[float] = None) -> Optional[MethodsError]:
-        """Returns why the run could not be read."""
+    def _read(self, run_id: str, deadline: Optional[float] = None, underway: bool = False) -> None:
         began = next(self._order)
         try:
-            request = Send("GET", run_path(run_id), deadline=deadline, underway=True)
+            request = Send("GET", run_path(run_id), deadline=deadline, underway=underway)
             run = self._requests.send(request, run_of)
             for each in self._all(run_id):
                 each.offer(run, began)
-            return None
         except MethodsError as error:
             for each in self._all(run_id):
                 each.fail(error)
-            return error
 
     def _all(self, run_id: Optional[str] = None) -> "List[FollowedRun]":
         with self._lock:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, TypeVar
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after, read_reply, refusal
+from .._exchange import OUTAGE_S, USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after
+from .._exchange import read_reply, refusal
 from .concurrency import Local, Places, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ T = TypeVar("T")
 _PLACES = 8
 #: Connections that stay open for the next request: those, and the ones that wait.
 _KEPT = 16
-#: How long the service may be unavailable to a call that waits for a run: the run itself continues meanwhile.
-_OUTAGE_S = 60.0
 #: A request that waited this long had reached the service.
 _REACHED_S = 1.0
 #: Even a request that is late is tried for this long.
@@ -97,7 +96,7 @@ class Requests:
                 now = time.monotonic()
                 failing_since = failing_since or now
                 underway = underway or (request.wait_s > 0 and now - began >= _REACHED_S)
-                outlasts = underway and retries > 0 and now - failing_since < _OUTAGE_S
+                outlasts = underway and retries > 0 and now - failing_since < OUTAGE_S
                 pause = pause_after(error, attempt)
                 if pause is None or not request.repeatable or _is_over(request, pause):
                     raise
