@@ -125,6 +125,8 @@ export class OutboxSweep {
     let found = 0;
     let runsMax = ORG_RUNS_MIN;
     for (;;) {
+      // Rows that are being removed were not marked as sent, and would be read as due once more.
+      await this.options.removal();
       const nowMs = this.nowMs();
       this.window.forgetLost(nowMs);
       await this.sendHeldBack(nowMs);
@@ -134,8 +136,6 @@ export class OutboxSweep {
       if (room === 0) return this.pause();
       const without = this.window.fullOrgs();
       const limits = { orgsMax: ORGS_MAX, runsMax: Math.min(runsMax, room) };
-      // Rows that are being removed were not marked as sent, and would be read as due once more.
-      await this.options.removal();
       const due = await outbox.dueRuns({ shards, nowMs, afterOrgId, ...limits, without });
       if (due.runs.length > 0) await this.sendEntries(await this.entriesOf(due.runs, nowMs));
       if (this.isAway) return;
