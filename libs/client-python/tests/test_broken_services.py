@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
+from loopback import Handler, LoopbackServer
 
 from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, PermissionDenied, RequestTimeout
 from methods import RunTimeout, SealedValueError, Start, UnexpectedReply
@@ -19,23 +19,18 @@ WHOLE = AUTH + "_" + "b" * 43 + "0wDHnF"
 RUN: Dict[str, Any] = {"run_id": "run_1", "version_id": "ver_1", "status": "queued"}
 WHOAMI = {"org_id": "org_1", "key_id": "key_1", "content_on_devices": False, "content_grants": []}
 FORM = {"type": "object", "properties": {"pin": {"type": "string"}}, "required": ["pin"]}
-Handler = http.server.BaseHTTPRequestHandler
 Reply = Callable[[Handler, bytes], None]
 
 
 def sends(value: Any, status: int = 200, **headers: str) -> Reply:
     def reply(to: Handler, _: bytes) -> None:
         content = value if isinstance(value, bytes) else json.dumps(value).encode()
-        to.send_response(status)
-        for name, text in {"content-length": str(len(content)), "connection": "close", **headers}.items():
-            to.send_header(name.replace("_", "-"), text)
-        to.end_headers()
-        to.wfile.write(content)
+        to.reply(status, content, connection="close", **headers)
 
     return reply
 
 
-class Service:
+class Service(LoopbackServer):
     """Answers requests by `reply`, and keeps what it got."""
 
     def __init__(self) -> None:
@@ -47,8 +42,7 @@ class Service:
         service = self
 
         class Each(Handler):
-            def do_GET(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            def handle_request(self, body: bytes) -> None:
                 if self.path == "/v1/whoami":
                     return sends(WHOAMI)(self, body)
                 service.got.append((self.path, body, self.headers.get("last-event-id")))
@@ -58,19 +52,11 @@ class Service:
                     # The client has left.
                     pass
 
-            do_POST = do_GET
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Each)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        super().__init__(Each)
 
     def close(self) -> None:
         self.over.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
 
 
 @pytest.fixture

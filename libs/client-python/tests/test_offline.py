@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.server
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, List, Tuple
 
 import pytest
+from loopback import Handler, LoopbackServer
 
 import methods
 from methods import ConnectionFailed, CredentialError, Methods, ServerError, SignatureError, UnexpectedReply
@@ -33,43 +32,23 @@ def no_credential(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-class Server:
+class Server(LoopbackServer):
     """Answers with the given replies in turn, and keeps what it got. The organization keeps content with the service."""
-
-    @staticmethod
-    def answer(to: http.server.BaseHTTPRequestHandler, status: int, headers: "dict[str, str]", content: bytes) -> None:
-        to.send_response(status)
-        for name, value in {"content-length": str(len(content)), **headers}.items():
-            to.send_header(name, value)
-        to.end_headers()
-        to.wfile.write(content)
 
     def __init__(self, replies: List[Reply]) -> None:
         self.got: List[Tuple[str, bytes]] = []
         server = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
+        class Each(Handler):
+            def handle_request(self, body: bytes) -> None:
                 if self.path == "/v1/whoami":
-                    server.answer(self, 200, {}, WHOAMI)
+                    self.reply(200, WHOAMI)
                     return
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 server.got.append((str(self.headers), body))
                 status, headers, content = replies[min(len(server.got), len(replies)) - 1]
-                server.answer(self, status, headers, content)
+                self.reply(status, content, **headers)
 
-            do_GET = do_POST
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Each)
 
 
 @pytest.fixture

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import http.server
 import json
 import os
 import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Iterator, List, Set
+from typing import Iterator, List, Set
 
 import pytest
+from loopback import Handler, LoopbackServer
 
 from methods import AsyncMethods, Methods, MethodsError
 
@@ -22,7 +22,7 @@ WHOAMI = {"org_id": "org_1", "key_id": "key_1", "content_on_devices": False, "co
 WITHIN_S = 30
 
 
-class Service:
+class Service(LoopbackServer):
     """Keeps its connections open, and its runs queued."""
 
     def __init__(self) -> None:
@@ -31,11 +31,10 @@ class Service:
         self.over = threading.Event()
         service = self
 
-        class Each(http.server.BaseHTTPRequestHandler):
+        class Each(Handler):
             protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length") or 0))
+            def handle_request(self, body: bytes) -> None:
                 service.ports.append(self.client_address[1])
                 if self.path == "/v1/events":
                     self.send_response(200)
@@ -45,25 +44,13 @@ class Service:
                     service.over.wait(WITHIN_S)
                     self.close_connection = True
                     return
-                content = json.dumps(WHOAMI if self.path == "/v1/whoami" else RUN).encode()
-                self.send_response(200)
-                self.send_header("content-length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
+                self.reply(200, json.dumps(WHOAMI if self.path == "/v1/whoami" else RUN).encode())
 
-            do_POST = do_GET
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Each)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        super().__init__(Each)
 
     def close(self) -> None:
         self.over.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import http.server
 import json
 import os
 import subprocess
@@ -18,6 +17,7 @@ from typing import Any, Dict, Iterator, List
 from urllib.parse import parse_qs
 
 import pytest
+from loopback import Handler, LoopbackServer
 
 from methods import AsyncMethods, AuthenticationError, ConnectionFailed, CredentialError, Methods
 from methods._credentials import find_credential
@@ -27,7 +27,7 @@ RUN = b'{"run_id":"run_1","version_id":"ver_1","status":"succeeded"}'
 WHOAMI = b'{"org_id":"org_1","key_id":null,"content_on_devices":false,"content_grants":[]}'
 
 
-class Desk:
+class Desk(LoopbackServer):
     """A service and an issuer at one address, whose refresh tokens are valid once; and the person's state folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -40,25 +40,13 @@ class Desk:
         self.status = 200
         desk = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Each(Handler):
             protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
-                status, content = desk.reply(self.path, self.headers.get("authorization", ""), body)
-                self.send_response(status)
-                self.send_header("content-length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
+            def handle_request(self, body: bytes) -> None:
+                self.reply(*desk.reply(self.path, self.headers.get("authorization", ""), body))
 
-            do_POST = do_GET
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        super().__init__(Each)
 
     @property
     def audience(self) -> str:
@@ -100,10 +88,6 @@ class Desk:
         kept: Dict[str, Any] = {**place, "clientId": "cli", "resource": self.audience, "accessToken": self.token(0)}
         kept.update(refreshToken="refresh-0", expiresAtMs=(time.time() + expires_in) * 1000)
         self.file.write_text(json.dumps({**kept, **more}))
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @pytest.fixture
