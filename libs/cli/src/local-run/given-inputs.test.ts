@@ -26,8 +26,8 @@ async function given(...options: string[]) {
     placed.push(name);
     return { file_id: `${number}` };
   };
-  return (await givenInputs(options, { cwd, interrupted: new AbortController().signal }, INPUT_FILE_LIMITS, place))
-    .values;
+  const context = { cwd, interrupted: new AbortController().signal };
+  return (await givenInputs(options, context, INPUT_FILE_LIMITS, place)).values;
 }
 
 test('files are in the inputs by name, a repeated name as a list, after the items of the JSON', async () => {

@@ -14,7 +14,10 @@ import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
-/** Reads an option that takes JSON or `@FILE`. An interrupt ends the wait for standard input. @throws UsageError, CommandError `not_found`. */
+/**
+ * Reads an option that takes JSON or `@FILE`. An interrupt ends the wait for standard input. @throws UsageError,
+ * CommandError `not_found`
+ */
 export async function readJsonOption(
   option: string,
   given: string,

@@ -82,11 +82,12 @@ async function startWith(
   return startFrom(api, { file, method: 'wf_a', version: undefined, key }, context);
 }
 
+const uninterrupted = () => ({ cwd: dir, interrupted: new AbortController().signal });
+
 async function linesOf(text: string): Promise<InputLine[]> {
   await writeFile(join(dir, 'lines'), text);
   const lines: InputLine[] = [];
-  for await (const line of inputLines('lines', { cwd: dir, interrupted: new AbortController().signal }))
-    lines.push(line);
+  for await (const line of inputLines('lines', uninterrupted())) lines.push(line);
   return lines;
 }
 
@@ -104,7 +105,7 @@ test('each line is the inputs of a run; a line that is not an object is reported
     ],
   );
   await rejects(async () => {
-    for await (const _ of inputLines('none', { cwd: dir, interrupted: new AbortController().signal }));
+    for await (const _ of inputLines('none', uninterrupted()));
   }, /cannot read none: there is no such file/);
 });
 
