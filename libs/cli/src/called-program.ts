@@ -6,6 +6,7 @@ import { describe, programTree } from './command/program-tree.ts';
 import { COMMANDS } from './commands.ts';
 import type { Config } from './config.ts';
 import { CommandError, EXIT, type ExitCode, UsageError } from './errors/command-error.ts';
+import { reasonOf } from './method-file/method-file.ts';
 import { Output } from './terminal/output.ts';
 import { VERSION } from './version.ts';
 
@@ -40,7 +41,8 @@ export class CalledProgram {
   }
 
   /** Prints the error; its origin only with --debug. */
-  told(error: unknown): ExitCode {
+  told(thrown: unknown): ExitCode {
+    const error = refusalOfSystem(thrown) ?? thrown;
     const { words } = this;
     const { stderr } = this.around.streams;
     const output = this.outputFor(words.includes('--json'), false);
@@ -103,6 +105,22 @@ export class CalledProgram {
     return new Output({ stdin, stdout, stderr, json, quiet, color });
   }
 }
+
+/** What its user can repair, wherever in a command it was met; null: any other error. */
+function refusalOfSystem(error: unknown): CommandError | null {
+  if (!(error instanceof Error) || error instanceof CommandError) return null;
+  const fault: NodeJS.ErrnoException = error;
+  // Making a folder and those above it reports a read-only file system as a folder that does not exist.
+  const isUnmade = fault.code === 'ENOENT' && fault.syscall === 'mkdir';
+  if (!(isUnmade || REFUSED.has(fault.code ?? '')) || (fault.path === undefined && fault.syscall !== 'write'))
+    return null;
+  const what = fault.path === undefined ? 'cannot write' : `cannot use ${fault.path}`;
+  return new CommandError('not_written', `${what}: ${isUnmade ? 'the folder cannot be made' : reasonOf(fault)}`, {
+    cause: fault,
+  });
+}
+
+const REFUSED = new Set(['EACCES', 'EDQUOT', 'ENOSPC', 'EPERM', 'EROFS']);
 
 /** The stacks of the error and its causes, and nothing else of them, since it may be a secret. */
 function stacksOf(error: unknown): string {

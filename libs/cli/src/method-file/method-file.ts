@@ -56,6 +56,9 @@ export function reasonOf(error: NodeJS.ErrnoException): string {
       return 'this user may not';
     case 'EEXIST':
       return 'it is there already';
+    case 'EROFS':
+      return 'it cannot be changed';
+    case 'EDQUOT':
     case 'ENOSPC':
       return 'the disk is full';
     default:

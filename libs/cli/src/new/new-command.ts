@@ -1,5 +1,5 @@
 // `methods new`: writes a commented method as a starting point.
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError, EXIT, UsageError } from '../errors/command-error.ts';
@@ -180,7 +180,10 @@ export const newCommand: Command = {
     }
     const starter = await chooseStarter(line.text('kind'), context);
     const file = `${name}.method`;
-    await writeFile(resolve(cwd, file), starter.text(name), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    const path = resolve(cwd, file);
+    await writeFile(path, starter.text(name), { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
+      // A full disk leaves a file without its text.
+      if (error.code !== 'EEXIST') await rm(path, { force: true });
       throw new CommandError('not_written', `cannot write ${file}: ${reasonOf(error)}`);
     });
     output.document({ file, name, kind: starter.kind });

@@ -18,7 +18,7 @@ export interface ServerFacts {
 /** GET /.well-known/methods. @throws CommandError `unreachable`, `not_a_server` and the like. */
 export async function readServerFacts(baseUrl: string, signal: AbortSignal): Promise<ServerFacts> {
   const response = await requestServer(baseUrl, '/.well-known/methods', { signal });
-  const body = response.status === 200 ? await readJson(response).catch(() => null) : null;
+  const body = response.status === 200 ? await readJson(response).catch(unlessJson) : null;
   if (response.status >= 500) {
     const hint = 'try again in a moment';
     throw new CommandError('unavailable', `the server at ${baseUrl} answers ${response.status}`, { hint });
@@ -36,6 +36,12 @@ export async function readServerFacts(baseUrl: string, signal: AbortSignal): Pro
     machineAudience: text('machine_audience'),
     sendsMail: typeof body.sends_mail === 'boolean' ? body.sends_mail : null,
   };
+}
+
+/** @throws what broke the reply */
+function unlessJson(error: unknown): null {
+  if (error instanceof CommandError && error.code === 'bad_reply') return null;
+  throw error;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
