@@ -54,7 +54,7 @@ describe('a start of the local stack that cannot succeed', () => {
 
   test('a service that ends again and again', async () => {
     const dataDir = join(folder.path, 'broken-service');
-    const said = await fault([], {
+    const said = await fault(['--port', '0'], {
       dataDir,
       env: { SHARD_COUNT: '0', OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'none' },
     });
