@@ -1,6 +1,6 @@
 // Authenticates the caller on every route of a guarded scope. A missing credential, and one that is malformed, unknown,
 // expired, revoked or not accepted by the surface, get the same 401; an address that sends too many of those gets 429.
-import type { Caller } from '@methods/auth/caller';
+import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
@@ -22,8 +22,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * Checks the credential of this request again and returns its caller, for replies that last minutes. Only in a
-     * scope with callers. @throws as FindCaller
+     * Checks the credential of this request again and returns its caller, for replies that last. Only in a scope with
+     * callers. @throws as FindCaller; CallerRefused if the credential names another caller now
      */
     callerAgain(request: FastifyRequest): Promise<Caller>;
   }
@@ -53,7 +53,12 @@ export function addCaller(
 ): void {
   // Clients that look for scopes read errors too (RFC 6750, section 3.1): this token is refused, rather than none given.
   const refusedToken = challenge.includes('scope=') ? `${challenge}, error="invalid_token"` : challenge;
-  scope.decorate('callerAgain', async (request: FastifyRequest) => findCaller(request, surface));
+  scope.decorate('callerAgain', async (request: FastifyRequest) => {
+    const [before, now] = [callerOf(request), await findCaller(request, surface)];
+    // A browser whose session has ended may still be signed in to another organization.
+    if (now.orgId === before.orgId && callerId(now) === callerId(before)) return now;
+    throw new CallerRefused('unknown_session');
+  });
   scope.addHook('onRequest', (request, reply, done) => {
     const accept = (caller: Caller) => {
       request.caller = caller;
