@@ -8,7 +8,7 @@ import type { RunAddress } from '../../clients/watched-runs.ts';
 import { cancelledRun } from '../../routes/runs/answer-run.ts';
 import { productionRuns, RunPage, RunsQuery } from '../../routes/runs/list-runs.ts';
 import { runShown } from '../../routes/runs/run-acts.ts';
-import { waitingCaller } from '../../routes/runs/run-reply.ts';
+import { checkWaited, waitingCaller } from '../../routes/runs/run-reply.ts';
 import { StartRunBody } from '../../routes/runs/run-schemas.ts';
 import { startedRun } from '../../routes/runs/start-run.ts';
 import { startContext } from '../../routes/runs/start-steps.ts';
@@ -163,7 +163,10 @@ async function waited(
 ): Promise<RunView> {
   const stop = await reportProgress(call, address);
   try {
-    return await call.parts.scheduler.waitForRun(address, { waitMs, afterQuestion }, waitingCaller(call.reply));
+    const wait = { waitMs, afterQuestion };
+    const run = await call.parts.scheduler.waitForRun(address, wait, waitingCaller(call.reply));
+    await checkWaited(call.request);
+    return run;
   } finally {
     stop();
   }

@@ -11,7 +11,15 @@ import { actorOf, channelOf } from '../../plugins/request-actor.ts';
 import { runStatusName } from '../../views/run-view.ts';
 import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
 import { answerFacts, describedRun, type RunSurface, runChanged, runShown } from './run-acts.ts';
-import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
+import {
+  checkWaited,
+  type RunRouteParts,
+  readWaitMs,
+  runIdOf,
+  runJson,
+  waitingCaller,
+  waitRequest,
+} from './run-reply.ts';
 import { AnswerQuery, AnswerRunBody, RunParams } from './run-schemas.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -49,8 +57,11 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
         },
       );
       // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
-      const told = wait === null ? null : runShown(request, parts, run.runId);
-      if (told) await told;
+      if (wait !== null) {
+        await checkWaited(request);
+        const told = runShown(request, parts, run.runId);
+        if (told) await told;
+      }
       reply.header('content-type', JSON_TYPE);
       return runJson(parts, orgId, run);
     },

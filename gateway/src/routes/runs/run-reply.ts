@@ -3,14 +3,15 @@
 import { callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { bareMethodId, isId, type OrgId, type RunId } from '@methods/base/ids';
-import { ServiceError } from '@methods/errors/service-error';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { AuditLog } from '@methods/service/audit-log';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
-import type { FastifyReply, preValidationHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { Static } from 'typebox';
+import { CallerRefused } from '../../callers/caller-refused.ts';
 import type { KeyNames } from '../../clients/key-names.ts';
 import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
@@ -105,6 +106,20 @@ export function waitRequest(query: Static<typeof WaitQuery>): WaitRequest | null
     });
   }
   return waitMs === undefined ? null : { waitMs, afterQuestion: afterQuestion ?? null };
+}
+
+/**
+ * Checks the caller again after a wait, before the run is shown: its right may have ended meanwhile. A check without an
+ * answer refuses nothing, and a token may expire during a wait. @throws unauthorized, forbidden
+ */
+export async function checkWaited(request: FastifyRequest): Promise<void> {
+  try {
+    await request.server.callerAgain(request);
+  } catch (error) {
+    const { code } = asServiceError(error);
+    const hasExpired = error instanceof CallerRefused && error.reason === 'token_expired';
+    if ((code === 'unauthorized' || code === 'forbidden') && !hasExpired) throw error;
+  }
 }
 
 /** The connection of a request that waits. */

@@ -17,7 +17,15 @@ import { addRerunRun } from './rerun-run.ts';
 import { describedRun, type RunSurface, runShown } from './run-acts.ts';
 import { addRunEvents } from './run-events.ts';
 import { addRunFiles } from './run-files.ts';
-import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
+import {
+  checkWaited,
+  type RunRouteParts,
+  readWaitMs,
+  runIdOf,
+  runJson,
+  waitingCaller,
+  waitRequest,
+} from './run-reply.ts';
 import { RunParams, UserRunQuery, WaitQuery } from './run-schemas.ts';
 import { addStartBatch } from './start-batch.ts';
 import { addSealedStart, addStartRun } from './start-run.ts';
@@ -56,7 +64,9 @@ function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSur
       async (request, reply) => {
         const { orgId } = callerOf(request);
         const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-        const found = await readRun(address, waitRequest(request.query), reply);
+        const wait = waitRequest(request.query);
+        const found = await readRun(address, wait, reply);
+        if (wait !== null) await checkWaited(request);
         const told = runShown(request, parts, address.runId);
         if (told) await told;
         reply.header('content-type', JSON_TYPE);
