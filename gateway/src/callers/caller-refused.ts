@@ -14,7 +14,6 @@ export type RefusalReason =
   | 'other_upload'
   | 'tokens_not_taken'
   | 'sign_in_unknown'
-  | 'sign_in_state'
   | 'sign_in_declined'
   | 'sign_in_answer'
   | 'no_organization'

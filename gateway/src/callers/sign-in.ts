@@ -71,9 +71,6 @@ export class SignIn {
    */
   async complete(query: string, { state, nonce, codeVerifier }: SignInUnderWay): Promise<Identity> {
     const current = new URL(this.callbackUrl + query);
-    if (current.searchParams.getAll('state').join('\n') !== state) {
-      throw new CallerRefused('sign_in_state', 'This answer belongs to another sign-in.');
-    }
     const client = await this.client();
     try {
       const tokens = await authorizationCodeGrant(client, current, {

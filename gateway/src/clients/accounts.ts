@@ -102,10 +102,10 @@ export class Accounts implements Stoppable {
     return expiresAtMs;
   }
 
-  /** Returns the state of a sign-in, once; null when there is none any more. */
-  async takeSignIn(signInSha256: Buffer): Promise<SignInUnderWay | null> {
+  /** Returns a sign-in, once; null when there is none any more, or one of another state, which is not taken. */
+  async takeSignIn(signInSha256: Buffer, state: string): Promise<SignInUnderWay | null> {
     try {
-      return await this.client.takeSignIn({ signInSha256 }, { timeoutMs: CALL_MS });
+      return await this.client.takeSignIn({ signInSha256, state }, { timeoutMs: CALL_MS });
     } catch (error) {
       if (isUnknown(error)) return null;
       throw error;

@@ -41,9 +41,9 @@ export class AccountBook {
         this.signIns.set(hex(request.signInSha256), request);
         return { expiresAtMs: Date.now() + 10 * MINUTE_MS };
       },
-      takeSignIn: ({ signInSha256 }) => {
+      takeSignIn: ({ signInSha256, state: shown }) => {
         const signIn = this.signIns.get(hex(signInSha256));
-        if (!signIn) throw new ServiceError('unauthorized');
+        if (!signIn || signIn.state !== (shown ?? signIn.state)) throw new ServiceError('unauthorized');
         this.signIns.delete(hex(signInSha256));
         const { state, nonce, codeVerifier, returnTo } = signIn;
         return { state, nonce, codeVerifier, returnTo };

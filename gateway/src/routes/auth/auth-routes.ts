@@ -87,13 +87,14 @@ function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl, cloc
   };
   scope.get('/auth/callback', { schema }, async (request, reply) => {
     const [token, ...others] = shownTokens(request);
-    const underWay = token === undefined ? null : await accounts.takeSignIn(opaqueTokenSha256(token));
-    if (underWay === null) {
-      throw new CallerRefused('sign_in_unknown', 'This sign-in has ended, or it was completed already.');
-    }
+    const query = queryOf(request.raw.url);
+    const state = new URLSearchParams(query).getAll('state').join('\n');
+    const underWay = token === undefined ? null : await accounts.takeSignIn(opaqueTokenSha256(token), state);
+    // What another tab, or a page of another site, brings ends no sign-in that is under way.
+    if (underWay === null) throw new CallerRefused('sign_in_unknown', SIGN_IN_UNKNOWN);
     if (others.length === 0) clearSessionCookie(reply, publicUrl);
     else setSessionCookie(reply, others, publicUrl, clock.wallMs() + COOKIE_MS);
-    const member = await accounts.signedIn(await signIn.complete(queryOf(request.raw.url), underWay), request);
+    const member = await accounts.signedIn(await signIn.complete(query, underWay), request);
     const session = newOpaqueToken();
     const doer = { kind: 'user', id: member.userId, ip: clientAddress(request), requestId: request.id } as const;
     const expiresAtMs = await accounts.createSession(opaqueTokenSha256(session), member, doer);
@@ -106,6 +107,8 @@ function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl, cloc
     return reply.redirect(underWay.returnTo, 303);
   });
 }
+
+const SIGN_IN_UNKNOWN = 'This sign-in has ended, it was completed already, or a later one was begun in this browser.';
 
 function queryOf(url = ''): string {
   const mark = url.indexOf('?');

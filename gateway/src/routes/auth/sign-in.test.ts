@@ -128,9 +128,9 @@ test('a callback that is replayed, forged or foreign is refused and creates noth
   await refused(first.path, shown(first.cookie.value), 'sign_in_unknown');
 
   const cases: [refusal: string, change: (query: URLSearchParams) => void][] = [
-    ['sign_in_state', (query) => query.set('state', 'forged-state-of-somebody')],
-    ['sign_in_state', (query) => query.delete('state')],
-    ['sign_in_state', (query) => query.append('state', 'second')],
+    ['sign_in_unknown', (query) => query.set('state', 'forged-state-of-somebody')],
+    ['sign_in_unknown', (query) => query.delete('state')],
+    ['sign_in_unknown', (query) => query.append('state', 'second')],
     ['sign_in_answer', (query) => query.set('code', 'made-up')],
     ['sign_in_answer', (query) => query.delete('code')],
     ['sign_in_answer', (query) => query.append('code', 'second')],
@@ -143,8 +143,12 @@ test('a callback that is replayed, forged or foreign is refused and creates noth
     await refused(back.pathname + back.search, shown(cookie.value), refusal);
   }
   const other = await begun(probes);
-  const { cookie } = await begun(probes);
-  await refused(other.path, shown(cookie.value), 'sign_in_state');
+  const { cookie, path } = await begun(probes);
+  await refused(other.path, shown(cookie.value), 'sign_in_unknown');
+  // The browser that began the second keeps it: it may be in another tab.
+  const foreign = await probes.ask('GET', other.path, shown(cookie.value));
+  assert.equal(setCookie(foreign), null);
+  assert.equal((await probes.ask('GET', path, shown(cookie.value))).status, 303);
 });
 
 test('a forged ID token is refused and creates nothing', async () => {

@@ -49,6 +49,18 @@ describe('sign-ins', () => {
     deepEqual({ signInSha256, state, nonce, codeVerifier, returnTo }, begun);
   });
 
+  test('another state takes nothing; a gateway of an earlier release sends none', async () => {
+    const [begun, earlier] = [newSignIn(), newSignIn()];
+    await registry.accounts.beginSignIn(begun);
+    await registry.accounts.beginSignIn(earlier);
+    const { signInSha256 } = begun;
+    for (const state of ['', 'another', `${begun.state}\0`, 'x'.repeat(300), `${begun.state}\n${begun.state}`]) {
+      equal((await refusal(registry.accounts.takeSignIn({ signInSha256, state })))?.code, 'unauthorized');
+    }
+    equal((await registry.accounts.takeSignIn({ signInSha256, state: begun.state })).nonce, begun.nonce);
+    equal((await registry.accounts.takeSignIn({ signInSha256: earlier.signInSha256 })).nonce, earlier.nonce);
+  });
+
   test('unknown, taken, expired and malformed ones get the same refusal', async () => {
     const [taken, expired] = [newSignIn(), newSignIn()];
     await registry.accounts.beginSignIn(taken);

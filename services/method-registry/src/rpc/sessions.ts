@@ -58,10 +58,14 @@ export class SignIns {
     return { expiresAtMs: expiresAt.getTime() };
   }
 
-  /** @throws ServiceError unauthorized for unknown, expired, taken and malformed alike. */
-  async take({ signInSha256 }: TakeSignInRequest) {
-    const taken = signInSha256.length === 32 ? await this.sessions.takeSignIn(signInSha256) : null;
+  /** @throws ServiceError unauthorized for unknown, expired, taken, malformed and of another state alike. */
+  async take({ signInSha256, state }: TakeSignInRequest) {
+    const isWellFormed = signInSha256.length === 32 && (state === undefined || STATE.test(state));
+    const taken = isWellFormed ? await this.sessions.takeSignIn(signInSha256, state ?? null) : null;
     if (taken === null) throw new ServiceError('unauthorized');
     return { ...taken };
   }
 }
+
+/** As a browser brings it, any text: Postgres refuses some. */
+const STATE = /^[\x21-\x7e]{1,256}$/;

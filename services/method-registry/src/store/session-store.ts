@@ -46,12 +46,12 @@ export class SessionStore {
     return { expiresAt: row.expires_at };
   }
 
-  /** Returns the sign-in once; null when unknown, expired or taken. */
-  async takeSignIn(signInSha256: Uint8Array): Promise<SignIn | null> {
+  /** Returns the sign-in once; null when unknown, expired or taken, or of another state, which takes nothing. */
+  async takeSignIn(signInSha256: Uint8Array, state: string | null): Promise<SignIn | null> {
     const [row] = await query(this.sql<
       { state: string; nonce: string; code_verifier: string; return_to: string; live: boolean }[]
     >`
-      delete from registry.sign_ins where sign_in_sha256 = ${signInSha256}
+      delete from registry.sign_ins where sign_in_sha256 = ${signInSha256} and state = coalesce(${state}::text, state)
       returning state, nonce, code_verifier, return_to, expires_at > now() as live`);
     if (row === undefined || !row.live) return null;
     return { state: row.state, nonce: row.nonce, codeVerifier: row.code_verifier, returnTo: row.return_to };

@@ -172,7 +172,7 @@ async function people(sql: Database, reader: Reader, turn: number): Promise<void
   const sessions = new SessionStore(sql);
   const [signIn, session] = [randomBytes(32), randomBytes(32)];
   await sessions.beginSignIn(signIn, { state: 's', nonce: 'n', codeVerifier: 'c', returnTo: '/' });
-  await sessions.takeSignIn(signIn);
+  await sessions.takeSignIn(signIn, 's');
   await sessions.create({ orgId: LARGE_ORG, userId: idOf('usr_', 11 + turn), sessionSha256: session, doer: DOER });
   await sessions.resolve(session);
   await sessions.end(session, DOER);
