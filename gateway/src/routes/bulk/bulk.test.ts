@@ -17,6 +17,7 @@ const bulkId = newId('bulk');
 const [runId, newRun] = [newRunId(0), newRunId(0)];
 const asked: PrepareBulkRequest[] = [];
 let state = BulkState.PREPARED;
+let startedBy: string | undefined;
 let api: ApiFixture;
 let member: Asking;
 let viewer: Asking;
@@ -45,7 +46,8 @@ before(async () => {
       known(request.bulkId);
       return { bulk: bulk() };
     },
-    startBulk: async () => {
+    startBulk: async ({ by }) => {
+      startedBy = by?.name;
       state = BulkState.DONE;
       return { bulk: bulk() };
     },
@@ -111,6 +113,7 @@ test('viewers follow a change, its runs and all changes', async () => {
 
 test('a change is started and stopped by its id', async () => {
   assert.equal((await member('POST', `/api/bulk/${bulkId}/start`)).body.bulk.state, 'done');
+  assert.equal(startedBy, 'Ada');
   assert.equal((await member('POST', `/api/bulk/${bulkId}/stop`)).body.bulk.state, 'stopped');
   assertRefused(await member('POST', `/api/bulk/${bulkId}/stop`, { now: true }), 400, 'invalid_request');
 });

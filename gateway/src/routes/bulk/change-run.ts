@@ -1,4 +1,4 @@
-// Does to one run what a change of many runs is about, in the name of the person who asked for it.
+// Does to one run what a change of many runs is about, in the name of the person who started it.
 import { createHash } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import type { BulkId, OrgId, RunId } from '@methods/base/ids';

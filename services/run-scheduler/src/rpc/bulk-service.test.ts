@@ -159,6 +159,22 @@ test('a stopped change gives nothing more to do, and does not start again', asyn
   assert.equal((await take(bulk)).bulk, undefined);
 });
 
+test('a change is that of the person who starts it; a repeat and a stop leave it theirs', async () => {
+  const { orgId } = await organizationWith(10);
+  const { bulkId } = await prepared(orgId, { action: BulkAction.RERUN, runs: all(orgId) });
+  const startBy = (personId: string) =>
+    rpc.handlers.startBulk(
+      { orgId, bulkId, by: create(ActorSchema, { personId }), ip: '', requestId: 's' } as never,
+      context,
+    );
+  await startBy('usr_bea');
+  await startBy('usr_cyd');
+  const { bulk } = await take({ orgId, bulkId });
+  assert.deepEqual([bulk?.by?.personId, bulk?.requestId], ['usr_bea', 's']);
+  const stopped = await rpc.handlers.stopBulk({ orgId, bulkId } as never, context);
+  assert.equal(stopped.bulk?.by?.personId, 'usr_bea');
+});
+
 test('another organization neither sees nor moves a change, and each has its own list', async () => {
   const [ours, theirs] = [await organizationWith(10), await organizationWith(10)];
   const bulk = await prepared(ours.orgId, { action: BulkAction.CANCEL, runs: all(ours.orgId) });

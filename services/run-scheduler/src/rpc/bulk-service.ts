@@ -67,8 +67,8 @@ export class BulkRpc {
 
   readonly handlers: ServiceImplementation<typeof BulkService> = {
     prepareBulk: (request) => stored(() => this.prepare(request)),
-    startBulk: (request) => stored(() => this.move(request, ['prepared'], 'running')),
-    stopBulk: (request) => stored(() => this.move(request, ['prepared', 'running'], 'stopped')),
+    startBulk: (request) => stored(() => this.move(request, ['prepared'], 'running', byJsonOf(request))),
+    stopBulk: (request) => stored(() => this.move(request, ['prepared', 'running'], 'stopped', null)),
     getBulk: (request) => stored(async () => ({ bulk: bulkMessage(present(await this.find(request))) })),
     listBulks: ({ orgId, cursor, limit }) => stored(() => this.list(orgId, cursor, limitOf(limit))),
     listBulkItems: (request) =>
@@ -96,18 +96,15 @@ export class BulkRpc {
   };
 
   private async prepare(request: PrepareBulkRequest) {
-    const { orgId, by, ip, requestId } = request;
-    const action = ACTIONS[request.action];
+    const { orgId } = request;
+    const [action, byJson] = [ACTIONS[request.action], byJsonOf(request)];
     if (!isId('org', orgId)) throw new ServiceError('not_found');
-    if (action === undefined || by === undefined)
-      throw new ServiceError('invalid_request', 'The request is not whole.');
+    if (action === undefined || byJson === null) throw new ServiceError('invalid_request', 'The request is not whole.');
     const { store, turns } = this.options;
     if ((await store.countOpen(orgId, OPEN_MAX)) >= OPEN_MAX) {
       throw overShare('changes of many runs', { share: 'organization', max: OPEN_MAX });
     }
     const found = await turns.run(orgId, () => this.candidates(request, action));
-    const { $typeName: _, ...actor } = by;
-    const byJson = JSON.stringify({ actor, ip, requestId });
     const row = await store.add({ bulkId: newId('bulk'), orgId, action, byJson, ...found });
     return { bulk: bulkMessage(row) };
   }
@@ -150,8 +147,9 @@ export class BulkRpc {
     request: { orgId: OrgId; bulkId: BulkId },
     from: Parameters<BulkStore['move']>[1],
     to: 'running' | 'stopped',
+    byJson: string | null,
   ) {
-    const row = isAddress(request) ? await this.options.store.move(request, from, to) : null;
+    const row = isAddress(request) ? await this.options.store.move(request, from, to, byJson) : null;
     return { bulk: bulkMessage(present(row)) };
   }
 
@@ -192,6 +190,13 @@ async function stored<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw storageFault(error);
   }
+}
+
+/** Null: the request names no person. */
+function byJsonOf({ by, ip, requestId }: Pick<PrepareBulkRequest, 'by' | 'ip' | 'requestId'>): string | null {
+  if (by === undefined) return null;
+  const { $typeName: _, ...actor } = by;
+  return JSON.stringify({ actor, ip, requestId });
 }
 
 function isAddress({ orgId, bulkId }: { orgId: OrgId; bulkId: BulkId }): boolean {

@@ -118,17 +118,18 @@ export class BulkStore {
     );
   }
 
-  /** Null: there is none. A change in another state stays as it is. */
+  /** `byJson`: null changes no name. Null: there is none. A change in another state stays as it is. */
   async move(
     { orgId, bulkId }: BulkAddress,
     from: readonly BulkState[],
     to: 'running' | 'stopped',
+    byJson: string | null,
   ): Promise<BulkRow | null> {
     const time = to === 'running' ? 'started_at_ms' : 'finished_at_ms';
     const [row] = await this.query<BulkRow>(
-      `update scheduler.bulks set state = $3, ${time} = ${NOW_MS}
+      `update scheduler.bulks set state = $3, ${time} = ${NOW_MS}, by_json = coalesce(nullif($5, ''), by_json)
       where bulk_id = $1 and org_id = $2 and state = any($4::text[]) returning ${COLUMNS}`,
-      [bulkId, orgId, to, arrayLiteral([...from])],
+      [bulkId, orgId, to, arrayLiteral([...from]), byJson ?? ''],
     );
     return row ?? this.find({ orgId, bulkId });
   }

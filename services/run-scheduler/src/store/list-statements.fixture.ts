@@ -89,7 +89,7 @@ export async function bulkStatements(sql: Sql, orgId: OrgId): Promise<void> {
   await store.countOpen(orgId, 20);
   await store.find(address);
   await store.list(orgId, '', 10);
-  await store.move(address, ['prepared'], 'running');
+  await store.move(address, ['prepared'], 'running', '{}');
   await store.idle(10);
   const taken = await store.take(address, 'one', 50);
   await store.report(
@@ -101,8 +101,8 @@ export async function bulkStatements(sql: Sql, orgId: OrgId): Promise<void> {
   await store.items(address, 'failed', 0, 10);
   const [empty, emptyId] = [{ ...bulk, runIds: [] }, newId('bulk')];
   await store.add({ ...empty, bulkId: emptyId });
-  await store.move({ orgId, bulkId: emptyId }, ['prepared'], 'running');
+  await store.move({ orgId, bulkId: emptyId }, ['prepared'], 'running', null);
   await store.take({ orgId, bulkId: emptyId }, 'one', 50);
-  await store.move(address, ['running'], 'stopped');
+  await store.move(address, ['running'], 'stopped', null);
   await store.sweep(2);
 }
