@@ -45,10 +45,10 @@ test('their sessions end and no new one is created', async () => {
   assert.equal((await registry.accounts.resolveSession({ sessionSha256: adas })).member?.userId, ada.userId);
 });
 
-test('their upload links no longer open anything', async () => {
+test('their upload links no longer open anything, and take no more of what is on its way', async () => {
   const { orgId, ben, disable } = await acme();
   const tokenSha256 = randomBytes(32);
-  await registry.uploads.createUpload({
+  const { upload } = await registry.uploads.createUpload({
     orgId,
     idempotencyHash: randomBytes(32),
     tokenSha256,
@@ -58,9 +58,18 @@ test('their upload links no longer open anything', async () => {
     sizeBytes: 10,
     doer: asDoer(ben),
   });
+  const append = (offsetBytes: number, bytes: number) =>
+    registry.uploads.appendUpload({
+      orgId,
+      uploadId: upload?.uploadId ?? 'upl_none',
+      offsetBytes,
+      chunk: randomBytes(bytes),
+    });
   assert.equal((await registry.uploads.resolveUploadToken({ tokenSha256 })).upload?.orgId, orgId);
+  await append(0, 4);
   await disable(ben.userId);
   await assert.rejects(registry.uploads.resolveUploadToken({ tokenSha256 }));
+  await assert.rejects(append(4, 6), { code: 'unauthorized' });
 });
 
 test('the last admin stays, even when two end each other’s access at once', async () => {

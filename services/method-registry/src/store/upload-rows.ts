@@ -20,12 +20,16 @@ export type UploadRow = Nullable<MethodRow> & {
   readonly blob_id: string;
 };
 
-/** Selects uploads `u` with their methods; a `where` follows. */
+/** Selects uploads `u` with their methods; a `where` follows. A link expires with the access of the person who made it. */
 export function selectUploads(sql: Statements): PendingQuery<Row[]> {
   return sql`
     select u.org_id as upload_org_id, u.upload_id, u.display_name as upload_name, u.file_name, u.content_type,
-      u.size_bytes, u.offset_bytes, u.created_at as upload_created_at, u.expires_at, u.blob_id, ${methodColumns(sql)}
+      u.size_bytes, u.offset_bytes, u.created_at as upload_created_at, least(u.expires_at, p.disabled_at) as expires_at,
+      u.blob_id, ${methodColumns(sql)}
     from registry.uploads u
+    left join lateral (
+      select disabled_at from registry.users where org_id = u.org_id and user_id = u.created_by limit 1
+    ) p on true
     left join registry.methods m on m.org_id = u.org_id and m.method_id = u.method_id
     ${methodJoins(sql)}`;
 }

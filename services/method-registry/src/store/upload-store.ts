@@ -149,10 +149,7 @@ export class UploadStore {
   async findByToken(tokenSha256: Uint8Array): Promise<Upload | null> {
     const { sql } = this;
     const [row] = await query(sql<UploadRow[]>`
-      ${selectUploads(sql)} where u.token_sha256 = ${tokenSha256} and u.expires_at > now()
-        and not exists (
-          select from registry.users d
-          where d.org_id = u.org_id and d.user_id = u.created_by and d.disabled_at is not null)`);
+      ${selectUploads(sql)} where u.token_sha256 = ${tokenSha256} and u.expires_at > now() and p.disabled_at is null`);
     return row === undefined ? null : toUpload(row);
   }
 
