@@ -1,6 +1,6 @@
 // The messages between a worker and its runners: JSON lines over file descriptor 3. A runner is controlled by the
 // author's code, so the form of every message is checked.
-import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan, ownField } from '@methods/method/json';
 import type { StepEvent } from '../step-event.ts';
 import type { ErrorKind } from '../step-failure.ts';
 
@@ -129,10 +129,10 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
         ok: message.ok === true,
         level: message.level === 'warn' ? 'warn' : 'error',
         message: textIn(message, 'message'),
-        actual: ownField(message, 'actual') ?? null,
+        actual: shownIn(message, 'actual') ?? null,
       };
     case 'log':
-      return { t: 'log', message: textIn(message, 'message') ?? '', data: ownField(message, 'data') };
+      return { t: 'log', message: textIn(message, 'message') ?? '', data: shownIn(message, 'data') };
     case 'progress':
       return { t: 'progress', at: shareIn(message), message: textIn(message, 'message') };
     case 'out': {
@@ -181,6 +181,16 @@ function errorOf(error: JsonObject): RunnerError {
     ...(typeof error.code === 'number' ? { code: error.code } : {}),
     ...(typeof error.retry === 'boolean' ? { retry: error.retry } : {}),
   };
+}
+
+/** As deep as an out may be. */
+const LEVELS_MAX = 100;
+
+/** A value that only people read. Masking and encoding a deeper one would overflow the stack. */
+function shownIn(message: JsonObject, name: string): JsonValue | undefined {
+  const value = ownField(message, name);
+  const isTooDeep = value !== undefined && nestsDeeperThan(value, LEVELS_MAX);
+  return isTooDeep ? `(nests deeper than ${LEVELS_MAX} levels)` : value;
 }
 
 /** Clamps a value to 0 to 1. */

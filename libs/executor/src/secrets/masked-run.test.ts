@@ -57,4 +57,25 @@ steps:
     assert.equal(record.error?.message, 'The step ended with exit code 3: ***TOKEN***==');
     assert.ok(!said.includes('start-') && !said.includes('LWVuZA'), said);
   });
+
+  it('are searched for in what a check or a log shows, however deep it nests', async () => {
+    const record = await harness.last(
+      methodOf(`secrets: [TOKEN]
+steps:
+  - name: only
+    secrets: [TOKEN]
+    node: |
+      let deep = process.env.TOKEN
+      for (let i = 0; i < 5000; i++) deep = [deep]
+      step.check("Deep", true, { actual: deep })
+      step.log("Deep", deep)
+      return { n: 1 }
+    out: { n: integer }
+`),
+      { secrets },
+    );
+    assert.equal(record.status, 'succeeded');
+    assert.equal(record.checks[0]?.actual, '(nests deeper than 100 levels)');
+    assert.equal(record.log?.text, 'Deep "(nests deeper than 100 levels)"\n');
+  });
 });
