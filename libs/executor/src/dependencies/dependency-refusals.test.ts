@@ -25,6 +25,13 @@ before(async () => {
 after(() => index.stop());
 
 describe('dependencies are refused', () => {
+  it('when the cache folder cannot be used', async () => {
+    const cacheDir = join(index.dir, 'no-folder');
+    await writeFile(cacheDir, '');
+    assert.match(await index.refused({ npm: EXACT }, { lock, cacheDir }), /^The cache folder .* used: ENOTDIR$/);
+    assert.match(await index.refused({ npm: EXACT }, { cacheDir }), /^The cache folder .* used: EEXIST$/);
+  });
+
   it('when the lock is of other packages', async () => {
     const other = [{ name: 'exact', version: '1.0.1' }];
     const more = [...EXACT, { name: 'more', version: '1.2.0' }];

@@ -31,11 +31,26 @@ export async function prepareDependencies(
   options: PrepareOptions,
 ): Promise<PreparedDependencies> {
   const { dependencies } = method;
-  const { lock: given } = options;
   const python = await checkRuntimes(dependencies, options);
   if (dependencies.npm.length === 0 && dependencies.pip.length === 0) {
-    return { environment: PLAIN_ENVIRONMENT, ...named(given ?? null) };
+    return { environment: PLAIN_ENVIRONMENT, ...named(options.lock ?? null) };
   }
+  try {
+    return await preparePackages(dependencies, options, python);
+  } catch (error) {
+    // The folder is full, no folder or not ours: the next attempt of the run would meet the same.
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new StepFailure('dependency', `The cache folder of packages cannot be used: ${code}`);
+  }
+}
+
+async function preparePackages(
+  dependencies: MethodDependencies,
+  options: PrepareOptions,
+  python: PythonRuntime | null,
+): Promise<PreparedDependencies> {
+  const { lock: given } = options;
   const lock = given === undefined ? await makeLock(dependencies, options, python) : readLock(given, dependencies);
   const bytes = lockBytes(lock);
   const folder = join(options.cacheDir, environmentKey(bytes, python, options.allowScripts));
