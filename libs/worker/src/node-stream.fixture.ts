@@ -12,6 +12,8 @@ export class NodeStream {
   open = true;
   /** Run ids of each heartbeat. */
   readonly heartbeats: string[][] = [];
+  /** The runs whose grants were reported to have arrived. */
+  readonly accepted: string[] = [];
   /** Grants that the worker has asked for and not yet received. */
   free = 0;
 

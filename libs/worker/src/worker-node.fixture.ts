@@ -225,6 +225,9 @@ export class WorkerNode {
       case 'heartbeat':
         stream.heartbeats.push(item.value.runs.map(({ runId }) => runId));
         return;
+      case 'accepted':
+        stream.accepted.push(item.value.runId);
+        return;
       case 'leave':
         stream.leaving = true;
         stream.send({ item: { case: 'left', value: {} } });

@@ -87,11 +87,12 @@ describe('a grant that cannot be run', () => {
     assert.equal(calls, 3);
   });
 
-  it('is left to its lease when its values cannot be read', async () => {
+  it('is left to its lease, as an attempt that counts, when its values cannot be read', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('only')), inputsJson: 'private but not JSON' });
     await until('the run is left', () => started.log.some((line) => line.includes('left to its lease')));
     await until('the place is free again', () => node.stream.free === 2);
+    await until('the grant is accepted', () => node.stream.accepted.includes(run.runId));
     assert.deepEqual(run.recorded, []);
     assert.ok(!started.log.some((line) => line.includes('private')), started.log.join(''));
   });

@@ -256,6 +256,8 @@ export class Worker implements Stoppable {
       (end) => this.ended(run, end, free),
       (error: unknown) => {
         logger.error({ err: error, run: grant.runId }, 'run left to its lease');
+        // An attempt that is not counted would be granted again without end.
+        this.accept(run);
         this.ended(run, 'lost', free);
       },
     );
@@ -315,14 +317,19 @@ export class Worker implements Stoppable {
     if (nowMs >= this.nextHeartbeatMs || this.stopped.size > 0) this.heartbeat();
     for (const run of this.held.values()) {
       run.reports.repeatOverdue();
-      if (run.acceptanceTold) continue;
-      run.acceptanceTold = true;
-      const { runId, token } = run.grant;
-      this.link.send({ item: { case: 'accepted', value: { runId, token } } });
+      this.accept(run);
     }
     // No message for a whole lease: other workers hold these runs by now.
     if (nowMs - this.heardAtMs > this.leaseMs) for (const run of this.held.values()) run.take();
     this.tickSoon();
+  }
+
+  /** Reports that the grant arrived, unless a message has named the run since. */
+  private accept(run: HeldRun): void {
+    if (run.acceptanceTold) return;
+    run.acceptanceTold = true;
+    const { runId, token } = run.grant;
+    this.link.send({ item: { case: 'accepted', value: { runId, token } } });
   }
 
   /** Without a run only the next heartbeat is due. */
