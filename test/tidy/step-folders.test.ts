@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'libs/executor/src/runners/shell-process.ts': ['writeFileSync'],
   'libs/executor/src/runners/step-user.ts': ['chownSync', 'readFileSync', 'writeFileSync'],
   // The worker's own folder, which holds those of the steps.
-  'libs/worker/src/work-folder.ts': ['mkdirSync', 'mkdtempSync', 'readdir', 'stat', 'utimes'],
+  'libs/worker/src/work-folder.ts': ['mkdirSync', 'readdir', 'stat', 'utimes'],
   'libs/executor/src/runner-pool.ts': ['mkdirSync', 'mkdtempSync'],
   'libs/worker/src/run-folder-transfer.ts': ['open', 'rm'],
 };

@@ -1,8 +1,9 @@
-// Owns the folder that holds the run folders of one worker process and is removed at its end. The next start removes
-// the folders of killed workers: run files are content and must not accumulate.
-import { mkdirSync, mkdtempSync } from 'node:fs';
+// Owns the folder that holds the run folders and runners of one worker process and is removed at its end. The next start
+// removes the folders of killed workers: files of runs are content and must not accumulate.
+import { mkdirSync } from 'node:fs';
 import { readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomToken } from '@methods/base/ids';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 
 const PREFIX = 'runs-';
@@ -10,25 +11,22 @@ const PREFIX = 'runs-';
 const ABANDONED_MS = 3_600_000;
 
 export class WorkFolder {
-  private made = '';
+  readonly dir: string;
 
-  constructor(private readonly dataDir: string) {}
-
-  /** Valid only after `start`. */
-  get dir(): string {
-    return this.made;
+  constructor(private readonly dataDir: string) {
+    this.dir = join(dataDir, `${PREFIX}${randomToken().slice(0, 8)}`);
   }
 
   start(): void {
     mkdirSync(this.dataDir, { recursive: true });
-    this.made = mkdtempSync(join(this.dataDir, PREFIX));
+    mkdirSync(this.dir, { mode: 0o700 });
   }
 
   /** Marks the worker as alive. */
   async touch(): Promise<void> {
     const now = new Date();
     // If the folder was removed, the first file of a run creates it again.
-    await utimes(this.made, now, now).catch(() => {});
+    await utimes(this.dir, now, now).catch(() => {});
   }
 
   /** Rejects when the data folder cannot be read. */
@@ -44,6 +42,6 @@ export class WorkFolder {
   }
 
   async stop(): Promise<void> {
-    await removeFolder(this.made);
+    await removeFolder(this.dir);
   }
 }

@@ -151,8 +151,8 @@ describe('the files of a run', () => {
     const run = node.grant({ versionId: node.publish(fileSkipFileSkip) });
     (await started.request('one')).answer('one', 'text/plain');
     const request = await started.request('two');
-    const [own = ''] = readdirSync(started.dataDir).filter((name) => name.startsWith('runs-'));
-    const folders = () => readdirSync(`${started.dataDir}/${own}`);
+    const [own = ''] = readdirSync(started.dataDir);
+    const folders = () => readdirSync(`${started.dataDir}/${own}`).filter((name) => name.startsWith(run.runId));
     assert.equal(folders().length, 1);
     request.answer('two', 'text/plain');
     await until('the run has ended', () => run.ended);

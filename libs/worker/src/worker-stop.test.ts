@@ -34,6 +34,11 @@ describe('a worker that stops', () => {
     assert.deepEqual(readdirSync(started.dataDir), []);
   });
 
+  it('has kept everything of its steps in one folder, which the next start removes if it was killed', async () => {
+    await using started = await TestWorker.start(node);
+    assert.match(readdirSync(started.dataDir).join(), /^runs-\w+$/);
+  });
+
   it('stores the files of the step before it gives the run back', async () => {
     await using started = await TestWorker.start(node);
     node.grant({ versionId: node.publish(fileSkipFileSkip) });

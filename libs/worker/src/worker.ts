@@ -76,14 +76,15 @@ export class Worker implements Stoppable {
     this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
     this.nextTick = new NextTick(clock, () => this.tick());
     this.clients = new NodeClients(() => this.link.authorization);
-    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock, isolation: this.isolation });
+    this.workFolder = new WorkFolder(dataDir);
+    const { dir: folder } = this.workFolder;
+    this.runners = new RunnerPool({ folder, runnersMax: concurrency, path, clock, isolation: this.isolation });
     const server: VersionServer = {
       getVersion: (request) => this.clients.at(this.link.address).getVersion(request),
       putLock: (request) => this.clients.at(this.link.address).putLock(request),
     };
     this.versions = new VersionCache(server, (method, lock) => this.prepare(method, lock), clock);
     this.folders = new RunFolderTransfer(() => this.clients.at(this.link.address));
-    this.workFolder = new WorkFolder(dataDir);
     this.link = new SchedulerLink({
       addresses,
       authorization: `Bearer ${options.authPart}`,
@@ -100,8 +101,8 @@ export class Worker implements Stoppable {
   /** Resolves when the worker has begun to look for a node. */
   async start(): Promise<void> {
     const { clock, logger, path } = this.options;
-    this.runners.start();
     this.workFolder.start();
+    this.runners.start();
     logger.info({}, this.isolation.text);
     this.workFolder.removeAbandoned().catch((error: unknown) => {
       logger.warn({ err: error }, 'folders of ended workers were not removed');
