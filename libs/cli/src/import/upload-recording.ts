@@ -1,10 +1,12 @@
 // Sends a recording to a server, which creates a method from it: requests a link for these bytes, sends them (resumed
 // after a broken connection, tus 1.0), and waits for the end of the build.
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { withTimeLimit } from '@methods/base/time-limit';
 import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getMethod, type ServerMethod } from '../server/method-calls.ts';
@@ -122,7 +124,7 @@ async function sendRest(
 ): Promise<Response | null> {
   const url = `${api.baseUrl}${UPLOADS}/${encodeURIComponent(id)}/content`;
   const headers = { ...TUS, authorization: `WorkflowUpload ${token}` };
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(OFFSET_MS_MAX)]);
+  const soon = withTimeLimit(signal, OFFSET_MS_MAX);
   // The token and the recording are sent only to this server.
   const redirect = 'manual';
   const at = await fetch(url, { method: 'HEAD', headers, redirect, signal: soon });

@@ -1,4 +1,5 @@
 // One request to a server: its bounds in time and size; redirects are not followed.
+import { withTimeLimit } from '@methods/base/time-limit';
 import { CommandError } from '../errors/command-error.ts';
 import { connectionFault } from './server-refusal.ts';
 
@@ -33,7 +34,7 @@ export async function requestServer(baseUrl: string, path: string, request: Serv
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(content === undefined ? {} : { body: content(), duplex: 'half' }),
-      signal: timeMs === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeMs)]),
+      signal: timeMs === null ? signal : withTimeLimit(signal, timeMs),
       // A credential must go only where the user sent it, and a POST that a redirect turns into a GET does nothing.
       redirect: 'manual',
     } as RequestInit);

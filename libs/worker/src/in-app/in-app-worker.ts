@@ -1,11 +1,13 @@
 // The worker that a client library starts for its application: it serves the methods that the application runs, and rests
 // while no run is waited for. The library sends orders and gets reports; both are JSON.
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Backoff } from '@methods/base/backoff';
 import { systemClock, type Timer } from '@methods/base/clock';
 import type { ProductionId } from '@methods/base/ids';
+import { withTimeLimit } from '@methods/base/time-limit';
 import { StepFetch } from '@methods/executor/step-fetch';
 import type { Logger } from '@methods/logging/logger';
 import type { JsonObject } from '@methods/method/json';
@@ -230,7 +232,7 @@ async function schedulerAddresses(server: string, signal: AbortSignal): Promise<
     try {
       const reply = await fetch(`${server}/.well-known/methods`, {
         redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(REPLY_MS)]),
+        signal: withTimeLimit(signal, REPLY_MS),
       });
       const facts: unknown = await reply.json();
       if (reply.ok) {

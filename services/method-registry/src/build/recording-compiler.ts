@@ -1,10 +1,12 @@
 // Compiles a recording in a separate process, with bounds on its memory and time, so that no recording slows the
 // registry or ends it. (A thread is not enough: an allocation that V8 cannot serve ends the whole process, in spite of
 // the thread's limits.)
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { withTimeLimit } from '@methods/base/time-limit';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { InjectionToken } from 'tsyringe';
@@ -72,7 +74,7 @@ export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MA
       try {
         const head: CompileHead = { name, sizeBytes, timeMaxMs };
         child.stdin.write(`${JSON.stringify(head)}\n`);
-        const reading = AbortSignal.any([signal, AbortSignal.timeout(READ_MS_MAX)]);
+        const reading = withTimeLimit(signal, READ_MS_MAX);
         if ((await fed(parts, sizeBytes, child.stdin, reading)) !== sizeBytes) return { kind: 'incomplete' };
         const deadline = AbortSignal.timeout(timeMaxMs);
         deadline.addEventListener('abort', end);
