@@ -144,6 +144,11 @@ export function issuerFault(issuer: string, error: unknown): CommandError {
     return new CommandError('sign_in_refused', message, { hint, cause: error });
   }
   if (isConnection(error)) return connectionFault(`the issuer at ${issuer}`, error);
+  const status = statusIn(error);
+  if (status !== null && (status >= 500 || status === 429)) {
+    const hint = 'try again in a moment';
+    return new CommandError('unreachable', `the issuer at ${issuer} answers ${status}`, { hint, cause: error });
+  }
   const message = `the issuer ${issuer} does not respond like an OpenID Connect issuer`;
   const hint = `${detailOf(error)}check OIDC_ISSUER of the server; --debug shows more`;
   return new CommandError('bad_issuer', message, { hint, cause: error });
@@ -160,6 +165,13 @@ function isConnection(error: unknown): boolean {
     if (each.name === 'TimeoutError' || (each instanceof TypeError && each.message === 'fetch failed')) return true;
   }
   return false;
+}
+
+/** Of the reply that the library did not expect, such as that of a proxy while its issuer starts again. */
+function statusIn(error: unknown): number | null {
+  let each = error;
+  for (let depth = 0; each instanceof Error && depth < 8; depth++) each = each.cause;
+  return each instanceof Response ? each.status : null;
 }
 
 function detailOf(error: unknown): string {
