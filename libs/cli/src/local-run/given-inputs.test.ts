@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
+import { readHumanFile } from '../question/given-answer.ts';
 import { type GivenFile, givenInputs } from './given-inputs.ts';
 import { readJsonOption } from './local-inputs.ts';
 
@@ -79,4 +80,12 @@ test('an interrupt ends the wait for standard input', async () => {
 test('a byte order mark before the JSON of a file is not part of it', async () => {
   await writeFile(join(cwd, 'marked.json'), '\uFEFF{"n": 1}');
   deepEqual(await given('@marked.json'), { n: 1 });
+});
+
+test('inputs and answers in a file that is not UTF-8 are refused, and keep no other letters', async () => {
+  for (const name of ['latin1.json', 'latin1.yaml']) {
+    await writeFile(join(cwd, name), Buffer.from('{"name": "Müller"}', 'latin1'));
+    await rejects(given(`@${name}`), { message: '--inputs is not JSON: its text is not UTF-8' });
+    await rejects(readHumanFile(name, cwd), { message: `${name} is not YAML or JSON: its text is not UTF-8` });
+  }
 });

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
-import { reasonOf } from '../method-file/method-file.ts';
+import { reasonOf, utf8Text } from '../method-file/method-file.ts';
 
 /**
  * Reads an option that takes JSON or `@FILE`. An interrupt ends the wait for standard input. @throws UsageError,
@@ -25,21 +25,19 @@ export async function readJsonOption(
   // Not /dev/stdin, which cannot be opened if it is a socket, as in a process that Node started.
   stdin: Readable = process.stdin,
 ): Promise<JsonValue> {
-  if (!given.startsWith('@')) return parseAs(option, given, JSON.parse);
+  if (!given.startsWith('@')) return parseAs(option, () => JSON.parse(given));
   const file = given.slice(1);
   const reading = file === '-' ? buffer(addAbortSignal(interrupted, stdin)) : readFile(resolve(cwd, file));
   const bytes = await reading.catch((error: NodeJS.ErrnoException) => {
     throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
   });
-  // Without the byte order mark that some editors write.
-  const text = new TextDecoder().decode(bytes);
   const isYaml = ['.yaml', '.yml'].includes(extname(file).toLowerCase());
-  return parseAs(option, text, isYaml ? (yaml) => parse(yaml, { maxAliasCount: 0 }) : JSON.parse);
+  return parseAs(option, () => (isYaml ? parse(utf8Text(bytes), { maxAliasCount: 0 }) : JSON.parse(utf8Text(bytes))));
 }
 
-function parseAs(option: string, text: string, read: (text: string) => unknown): JsonValue {
+function parseAs(option: string, read: () => unknown): JsonValue {
   try {
-    return read(text) as JsonValue;
+    return read() as JsonValue;
   } catch (error) {
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new UsageError(`${option} is not JSON: ${reason}`, `${option} '{"name": "value"}'  or  ${option} @FILE`);

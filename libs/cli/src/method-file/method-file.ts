@@ -44,6 +44,18 @@ export function diagnosticsText(file: MethodFile, diagnostics: readonly Diagnost
   return `${caretReport(file.file, file.bytes.toString('utf8'), diagnostics, { colour: output.colored, width })}\n\n`;
 }
 
+/**
+ * Without the byte order mark that some editors write. @throws Error: text of another encoding would lose its letters
+ * without notice.
+ */
+export function utf8Text(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error('its text is not UTF-8', { cause });
+  }
+}
+
 /** A system error in plain words. */
 export function reasonOf(error: NodeJS.ErrnoException): string {
   switch (error.code) {

@@ -11,7 +11,7 @@ import { nearest } from '@methods/method/source/did-you-mean';
 import { parse } from 'yaml';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { allSteps } from '../method-file/called-files.ts';
-import { reasonOf } from '../method-file/method-file.ts';
+import { reasonOf, utf8Text } from '../method-file/method-file.ts';
 
 /** Maps a step's path to its answer. */
 export type HumanAnswers = ReadonlyMap<string, JsonValue>;
@@ -20,12 +20,12 @@ export const NO_ANSWERS: HumanAnswers = new Map();
 
 /** Reads YAML or JSON. @throws CommandError `not_found`; UsageError for a file that is not a mapping of answers. */
 export async function readHumanFile(file: string, cwd: string): Promise<HumanAnswers> {
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(resolve(cwd, file)).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
   });
   let answers: JsonValue;
   try {
-    answers = parse(text, { maxAliasCount: 0 }) as JsonValue;
+    answers = parse(utf8Text(bytes), { maxAliasCount: 0 }) as JsonValue;
   } catch (error) {
     const [first] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new UsageError(`${file} is not YAML or JSON: ${first}`);

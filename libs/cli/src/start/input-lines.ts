@@ -8,13 +8,11 @@ import { canonicalDigest } from '@methods/base/canonical';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
-import { reasonOf } from '../method-file/method-file.ts';
+import { reasonOf, utf8Text } from '../method-file/method-file.ts';
 
 /** A server accepts far less. */
 const LINE_BYTES_MAX = 1024 * 1024;
 const LINE_END = 0x0a;
-/** Without the byte order mark that editors and spreadsheets write. */
-const TEXT = new TextDecoder();
 
 export type InputLine =
   | { readonly ok: true; readonly line: number; readonly inputs: JsonObject; readonly bytes: number }
@@ -32,10 +30,20 @@ export async function* inputLines(
 ): AsyncGenerator<InputLine> {
   let line = 0;
   const source = file === '-' ? stdin : createReadStream(resolve(cwd, file));
-  for await (const text of textLines(addAbortSignal(interrupted, source), file)) {
+  for await (const bytes of lineBytes(addAbortSignal(interrupted, source), file)) {
     line++;
-    if (text === null) yield { ok: false, line, message: 'it is longer than 1 MiB' };
+    const text = bytes === null ? null : textOf(bytes);
+    if (bytes === null) yield { ok: false, line, message: 'it is longer than 1 MiB' };
+    else if (text === null) yield { ok: false, line, message: 'it is not UTF-8' };
     else if (text.trim() !== '') yield inputLine(line, text);
+  }
+}
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return utf8Text(bytes);
+  } catch {
+    return null;
   }
 }
 
@@ -51,14 +59,14 @@ function inputLine(line: number, text: string): InputLine {
 }
 
 /** Null: a line that is too long. */
-async function* textLines(stream: AsyncIterable<Buffer>, file: string): AsyncGenerator<string | null> {
+async function* lineBytes(stream: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer | null> {
   let parts: Buffer[] = [];
   let bytes = 0;
   const take = () => {
-    const text = bytes > LINE_BYTES_MAX ? null : TEXT.decode(Buffer.concat(parts));
+    const whole = bytes > LINE_BYTES_MAX ? null : Buffer.concat(parts);
     parts = [];
     bytes = 0;
-    return text;
+    return whole;
   };
   const add = (part: Buffer) => {
     bytes += part.length;

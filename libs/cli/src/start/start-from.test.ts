@@ -84,7 +84,7 @@ async function startWith(
 
 const uninterrupted = () => ({ cwd: dir, interrupted: new AbortController().signal });
 
-async function linesOf(text: string): Promise<InputLine[]> {
+async function linesOf(text: string | Buffer): Promise<InputLine[]> {
   await writeFile(join(dir, 'lines'), text);
   const lines: InputLine[] = [];
   for await (const line of inputLines('lines', uninterrupted())) lines.push(line);
@@ -107,6 +107,14 @@ test('each line is the inputs of a run; a line that is not an object is reported
   await rejects(async () => {
     for await (const _ of inputLines('none', uninterrupted()));
   }, /cannot read none: there is no such file/);
+});
+
+test('a line that is not UTF-8 is refused, and starts no run with other letters', async () => {
+  const lines = await linesOf(Buffer.from('{"name":"Müller"}\n{"name":"Miller"}\n', 'latin1'));
+  deepEqual(
+    lines.map((line) => (line.ok ? line.inputs : line.message)),
+    ['it is not UTF-8', { name: 'Miller' }],
+  );
 });
 
 test('a key is the same for the same inputs in every command, at any line; equal lines have separate keys', () => {
