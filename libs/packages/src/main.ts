@@ -2,7 +2,7 @@
 // `--kept ROOT`: into a folder of that one for the present sources, unless it is there, and prints its path.
 
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,30 +11,40 @@ const LIBS = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = /\.(?:ts|mjs|js|json|py|bash|toml|md|typed)$|\/bin\/step$/;
 const OTHERS = /\.(?:test|fixture)\.ts$|(?:^|\/)(?:node_modules|dist|tests|__pycache__)\//;
 
+/** A build of other sources is kept this long: the gateways of a running stack read it when they start again. */
+const UNUSED_MS_MAX = 24 * 3_600_000;
+
 const [first = '.', second] = process.argv.slice(2);
 if (first === '--kept' && second !== undefined) console.log(await kept(second));
 else await buildPackages(resolve(first));
 
 async function kept(root: string): Promise<string> {
   const folder = join(root, await sourcesKey());
-  if (await isWhole(folder)) return folder;
-  await mkdir(root, { recursive: true });
-  const unfinished = await mkdtemp(join(root, 'unfinished-'));
-  try {
-    await buildPackages(unfinished);
-    // Made for its owner only; starts of other users serve it too.
-    await chmod(unfinished, 0o755);
-    await rename(unfinished, folder).catch(async (error) => {
-      // Another start has built the same meanwhile.
-      if (!(await isWhole(folder))) throw error;
-    });
-    for (const name of await readdir(root)) {
-      const other = join(root, name);
-      if (other !== folder && !name.startsWith('unfinished-')) await rm(other, { recursive: true, force: true });
+  if (!(await isWhole(folder))) {
+    await mkdir(root, { recursive: true });
+    const unfinished = await mkdtemp(join(root, 'unfinished-'));
+    try {
+      await buildPackages(unfinished);
+      // Made for its owner only; starts of other users serve it too.
+      await chmod(unfinished, 0o755);
+      await rename(unfinished, folder).catch(async (error) => {
+        // Another start has built the same meanwhile.
+        if (!(await isWhole(folder))) throw error;
+      });
+    } finally {
+      await rm(unfinished, { recursive: true, force: true });
     }
-    return folder;
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
+  }
+  await utimes(folder, new Date(), new Date());
+  await removeUnused(root, folder);
+  return folder;
+}
+
+async function removeUnused(root: string, own: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    const other = join(root, name);
+    const usedMs = (await stat(other).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (other !== own && Date.now() - usedMs > UNUSED_MS_MAX) await rm(other, { recursive: true, force: true });
   }
 }
 
