@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type FolderId, newId } from '@methods/base/ids';
 import { ContentKey } from '@methods/content/device/content-key';
@@ -66,6 +66,18 @@ function messageOf(run: TestRun): string {
   const { error } = endOf(run);
   return String(key.openJson({ kind: 'text', step: error?.step ?? '' }, JSON.parse(error?.message ?? '')));
 }
+
+test('a worker with a content key begins its second stream, which names it, without a lost connection', async () => {
+  await using worker = await started();
+  assert.deepEqual(
+    node.streams.map(({ hello }) => hello?.deviceKeyIds),
+    [[], ['key_1']],
+  );
+  assert.deepEqual(
+    worker.log.filter((line) => line.includes('not connected')),
+    [],
+  );
+});
 
 describe('the files of a run in device mode', () => {
   it('leave the worker sealed, with their names, and are restored from what was sealed', async () => {

@@ -216,7 +216,7 @@ export class Worker implements Stoppable {
 
   private welcomed(welcome: KeyFacts & { heartbeatMs: number; leaseMs: number }): void {
     // The next hello names the keys: their runs are offered from then on.
-    if (this.deviceKeys.learn(welcome, this.options.logger)) return this.link.moveOn();
+    if (this.deviceKeys.learn(welcome, this.options.logger)) return this.link.greetAgain();
     this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
     this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
