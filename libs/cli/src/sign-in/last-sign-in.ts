@@ -1,6 +1,7 @@
 // Stores the servers of sign-ins, and the last one, which the next command uses too. It holds no secret.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withFileLock } from '../files/file-lock.ts';
 import { replaceFile } from '../files/write-whole.ts';
 
 export interface KnownSignIn {
@@ -27,26 +28,34 @@ export async function issuersOf(stateDir: string, server: string): Promise<strin
   return known.filter((each) => each.server === server).map(({ issuer }) => issuer);
 }
 
-export async function rememberSignIn(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
-  const { known } = await remembered(stateDir);
-  const others = known.filter((each) => each.server !== server || each.issuer !== issuer);
+export function rememberSignIn(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
   const last = { server, issuer };
-  await remember(stateDir, { last, known: [last, ...others].slice(0, KNOWN_MAX) });
+  return change(stateDir, ({ known }) => ({ last, known: withFirst(known, last) }));
 }
 
 /** For signing out: the next command does not choose this server because of it. */
-export async function rememberIssuer(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
-  const { last, known } = await remembered(stateDir);
-  const others = known.filter((each) => each.server !== server || each.issuer !== issuer);
-  await remember(stateDir, { last, known: [{ server, issuer }, ...others].slice(0, KNOWN_MAX) });
+export function rememberIssuer(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
+  return change(stateDir, ({ last, known }) => ({ last, known: withFirst(known, { server, issuer }) }));
 }
 
 /** After signing out of the last server, no other one replaces it: a command must not change its server by itself. */
-export async function forgetSignIns(stateDir: string, server: string): Promise<void> {
-  const { last, known } = await remembered(stateDir);
-  await remember(stateDir, {
+export function forgetSignIns(stateDir: string, server: string): Promise<void> {
+  return change(stateDir, ({ last, known }) => ({
     last: last?.server === server ? null : last,
     known: known.filter((each) => each.server !== server),
+  }));
+}
+
+function withFirst(known: readonly KnownSignIn[], first: KnownSignIn): KnownSignIn[] {
+  const others = known.filter((each) => each.server !== first.server || each.issuer !== first.issuer);
+  return [first, ...others].slice(0, KNOWN_MAX);
+}
+
+/** Of two commands at once neither loses the other's sign-in, which could then no longer be signed out of. */
+function change(stateDir: string, changed: (memory: Memory) => Memory): Promise<void> {
+  const file = fileIn(stateDir);
+  return withFileLock(`${file}.lock`, new AbortController().signal, async () => {
+    await replaceFile(file, `${JSON.stringify(changed(await remembered(stateDir)))}\n`);
   });
 }
 
@@ -62,10 +71,6 @@ async function remembered(stateDir: string): Promise<Memory> {
 function isKnown(value: unknown): value is KnownSignIn {
   const { server, issuer } = Object(value);
   return typeof server === 'string' && typeof issuer === 'string';
-}
-
-function remember(stateDir: string, memory: Memory): Promise<void> {
-  return replaceFile(fileIn(stateDir), `${JSON.stringify(memory)}\n`);
 }
 
 function fileIn(stateDir: string): string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { withFileLock } from '../files/file-lock.ts';
-import { forgetSignIns, issuersOf, lastSignIn, rememberSignIn } from './last-sign-in.ts';
+import { forgetSignIns, issuersOf, lastSignIn, rememberIssuer, rememberSignIn } from './last-sign-in.ts';
 import { type SignIn, SignInStore } from './sign-in-store.ts';
 
 const [ISSUER, SERVER] = ['https://login.example', 'https://methods.example'];
@@ -91,6 +91,17 @@ test('after signing out of the last server, no other one replaces it', async () 
   await forgetSignIns(stateDir, SERVER);
   assert.equal(await lastSignIn(stateDir), null);
   assert.deepEqual([await issuersOf(stateDir, SERVER), await issuersOf(stateDir, other.server)], [[], [ISSUER]]);
+});
+
+test('of several sign-ins at once none is lost, and each can be signed out of', async () => {
+  const servers = Array.from({ length: 8 }, (_, i) => `https://server-${i}.example`);
+  const remember = (server: string, i: number) =>
+    (i % 2 === 0 ? rememberSignIn : rememberIssuer)(stateDir, { server, issuer: ISSUER });
+  await Promise.all([...servers.map(remember), forgetSignIns(stateDir, SERVER)]);
+  assert.deepEqual(
+    await Promise.all(servers.map((server) => issuersOf(stateDir, server))),
+    servers.map(() => [ISSUER]),
+  );
 });
 
 test('a wait for a lock can be interrupted, and a failure releases the lock', async () => {
