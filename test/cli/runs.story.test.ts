@@ -15,6 +15,7 @@ import { commonStack } from './common-stack.ts';
 import { Desk } from './desk.ts';
 import { GatedRuns } from './gated-runs.ts';
 import { heldAddress } from './held-address.ts';
+import { LossyServer } from './lossy-server.ts';
 import { SeveredServer } from './severed-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 import { StartedWorker } from './started-worker.ts';
@@ -62,6 +63,31 @@ test('a run is started and waited for, and the same key starts it once', async (
   const wrong = await methods('start', greet, '--inputs', '{"times": 99}');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /^error: .*times/m);
+});
+
+test('a start whose reply is lost names its key, with which a repeat starts it once', async (t) => {
+  const lossy = await LossyServer.start(stack.ready.base_url);
+  const here = await stackDesk(stack, lossy.url);
+  t.after(async () => {
+    await lossy.stop();
+    await here.folder.remove();
+  });
+  const start = ['start', stack.method('greet'), '--inputs', '{"name": "Lost"}'];
+  lossy.fate = 'broken';
+  const lost = await here.folder.quick(start, here.env);
+  assert.equal(lost.code, 1);
+  const [, key = ''] = /^hint: the run may have started: .* --key (\S{36}), /m.exec(lost.stderr) ?? [];
+  assert.notEqual(key, '', lost.stderr);
+  const list = ['runs', 'list', '--method', stack.method('greet'), '--limit', '1'];
+  const [newest] = (await here.folder.quickJson<{ items: RunBody[] }>(list, here.env)).document.items;
+  const keyed = await here.folder.quick([...start, '--key', key], here.env);
+  assert.match(keyed.stderr, /^hint: the run may have started: repeat the command whose --key/m);
+  lossy.fate = 'answered';
+  const found = (await here.folder.quickJson<RunBody>([...start, '--key', key], here.env)).document;
+  assert.equal(found.run_id, newest?.run_id);
+  lossy.fate = 'broken';
+  const rerun = await here.folder.quick(['runs', 'rerun', found.run_id], here.env);
+  assert.match(rerun.stderr, /^hint: the run may have started: look for it/m);
 });
 
 test('a file of inputs starts a run a line, and none when the command is repeated', async () => {

@@ -18,6 +18,7 @@ import {
   runPath,
   type StartedRun,
   startedRun,
+  unlessStarted,
 } from '../server/run-calls.ts';
 import type { Query, ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
@@ -131,11 +132,15 @@ async function rerun(line: CommandLine, context: CommandContext, runId: string):
   const { output } = context;
   const api = await openServer(line, context);
   const step = line.text('from-step');
-  const value = await rerunOf(api, runId, step).catch(async (error: unknown) => {
-    if (!(error instanceof ServerRefusal) || error.code !== 'device_mode_required') throw error;
-    // Only the key on this machine opens its inputs.
-    return sealedRerunOf(await getRun(api, runId), step, api, context);
-  });
+  const value = await rerunOf(api, runId, step)
+    .catch(async (error: unknown) => {
+      if (!(error instanceof ServerRefusal) || error.code !== 'device_mode_required') throw error;
+      // Only the key on this machine opens its inputs.
+      return sealedRerunOf(await getRun(api, runId), step, api, context);
+    })
+    .catch((error: unknown) => {
+      throw unlessStarted(error, 'look for it with  methods runs list  before you repeat the command');
+    });
   if (line.flag('wait')) return watchToRest(api, value.run_id, context);
   output.document(value);
   output.result(value.run_id);

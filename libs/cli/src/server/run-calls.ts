@@ -54,6 +54,14 @@ export async function startedRun(api: ServerApi, start: JsonObject): Promise<Sta
   return (await api.send<StartedRun>('POST', RUNS, start, { idempotent: true })).value;
 }
 
+const UNCERTAIN = ['unreachable', 'unavailable', 'bad_reply'];
+
+/** `hint`: what to do when the reply was lost, since the run may have started. Other errors are returned unchanged. */
+export function unlessStarted(error: unknown, hint: string): unknown {
+  if (!(error instanceof CommandError) || !UNCERTAIN.includes(error.code)) return error;
+  return new CommandError(error.code, error.message, { hint: `the run may have started: ${hint}`, cause: error });
+}
+
 export function getRun(api: ServerApi, runId: string): Promise<Run> {
   return api.get<Run>(runPath(runId));
 }

@@ -11,7 +11,7 @@ import { EXIT, UsageError } from '../errors/command-error.ts';
 import { START_WORDS } from '../help-words.ts';
 import { givenInputs } from '../local-run/given-inputs.ts';
 import { watchToRest } from '../runs/show-server-run.ts';
-import { namingValues, type StartedRun, startedRun } from '../server/run-calls.ts';
+import { namingValues, type StartedRun, startedRun, unlessStarted } from '../server/run-calls.ts';
 import { sendFile } from '../server/send-file.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
@@ -40,14 +40,16 @@ export const startCommand: Command = {
     const { values: inputs } = await givenInputs(line.texts('inputs'), context, INPUT_FILE_LIMITS, (file) =>
       sealing === null ? sendFile(api, file) : sealing.sendFile(file),
     );
+    const ownKey = key ?? randomUUID();
     const body = {
       method,
       inputs,
-      idempotency_key: key ?? randomUUID(),
+      idempotency_key: ownKey,
       ...(version === undefined ? {} : { version }),
     };
     const value = await started(api, sealing, body).catch((error: unknown) => {
-      throw namingValues(error);
+      const again = key === undefined ? `with  --key ${ownKey},  which starts` : 'whose --key starts';
+      throw unlessStarted(namingValues(error), `repeat the command ${again} it once`);
     });
     if (line.flag('wait')) return watchToRest(api, value.run_id, context);
     output.document(value);
