@@ -4,6 +4,7 @@ import { isId } from '@methods/base/ids';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { ServerParty } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
+import { isUncertain } from '../server/server-refusal.ts';
 
 /** As the server sends it. */
 export interface ServerKey {
@@ -32,7 +33,7 @@ export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
     });
     return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
   } catch (error) {
-    if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;
+    if (!isUncertain(error)) throw error;
     // The key is lost with this process: another one must be created, and this one revoked.
     const hint = `try again; if  methods keys list  already shows "${name}", revoke that one: no one has it`;
     throw new CommandError(error.code, error.message, { hint, cause: error });

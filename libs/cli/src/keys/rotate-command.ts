@@ -4,6 +4,7 @@ import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
+import { isUncertain } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { checkedKeyId } from './key-calls.ts';
@@ -33,7 +34,7 @@ export async function rotate(line: CommandLine, context: CommandContext, word: s
 
 function withRepeatHint(id: string) {
   return (error: unknown): never => {
-    if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;
+    if (!isUncertain(error)) throw error;
     const hint = `run  methods keys rotate ${id}  again: it continues with the same new key`;
     throw new CommandError(error.code, error.message, { hint, cause: error });
   };

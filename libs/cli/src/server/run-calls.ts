@@ -4,7 +4,7 @@ import { isId } from '@methods/base/ids';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { ServerApi } from './server-api.ts';
-import { ServerRefusal } from './server-refusal.ts';
+import { isUncertain, ServerRefusal } from './server-refusal.ts';
 
 /** The record of a run on a person's own computer. */
 export interface LocalRunOnServer {
@@ -54,11 +54,9 @@ export async function startedRun(api: ServerApi, start: JsonObject): Promise<Sta
   return (await api.send<StartedRun>('POST', RUNS, start, { idempotent: true })).value;
 }
 
-const UNCERTAIN = ['unreachable', 'unavailable', 'bad_reply'];
-
 /** `hint`: what to do when the reply was lost, since the run may have started. Other errors are returned unchanged. */
 export function unlessStarted(error: unknown, hint: string): unknown {
-  if (!(error instanceof CommandError) || !UNCERTAIN.includes(error.code)) return error;
+  if (!isUncertain(error)) return error;
   return new CommandError(error.code, error.message, { hint: `the run may have started: ${hint}`, cause: error });
 }
 

@@ -36,6 +36,13 @@ export class ServerRefusal extends CommandError {
   }
 }
 
+const UNCERTAIN = ['unreachable', 'unavailable', 'bad_reply'];
+
+/** The request may have been carried out although no reply says so: a proxy reports a lost one as 502 or 504. */
+export function isUncertain(error: unknown): error is CommandError {
+  return error instanceof CommandError && UNCERTAIN.includes(error.code);
+}
+
 /** A proxy in between has error pages of its own, such as while its server starts again. */
 function codeOf(status: number): string {
   if (status === 429) return 'rate_limited';
