@@ -212,6 +212,15 @@ test('a repeat changes nothing and says so', async () => {
   assert.match(after, /^SERVICE_API_KEY=sk_\w+\n$/);
 });
 
+test('two commands at once for an app make one key, which is the one it has', async () => {
+  await mkdir(path('twice'));
+  const ends = await Promise.all(
+    [1, 2].map(() => desk.folder.methods(['connect', 'twice', '--method', 'greet.method'], desk.env)),
+  );
+  for (const { code, stderr } of ends) assert.equal(code, 0, stderr);
+  assert.equal((await keys()).filter((name) => name === 'twice').length, 1);
+});
+
 test('what cannot be connected is refused before a key is made', async () => {
   await app('apps/none', { 'setup.py': '' });
   await app('apps/plain', { file: '' });

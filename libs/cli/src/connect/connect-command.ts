@@ -1,9 +1,11 @@
 // `methods connect`: prepares an app to start a method: a key in its `.env`, and the code to paste.
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError, EXIT, UsageError } from '../errors/command-error.ts';
+import { withFileLock } from '../files/file-lock.ts';
 import { CONNECT_WORDS } from '../help-words.ts';
 import { makeKey, revokeKey, type ServerKey } from '../keys/key-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
@@ -42,8 +44,18 @@ async function wantsKey(
   return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
 }
 
-/** A key that could not be written is revoked, since no one has it. @throws CommandError */
-async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<ServerKey> {
+/** Of two commands at once for an app one makes its key. Otherwise the key of the other is lost, and open. */
+function withAppLock<T>(app: string, { config, interrupted }: CommandContext, work: () => Promise<T>): Promise<T> {
+  const name = createHash('sha256').update(app).digest('hex').slice(0, 32);
+  return withFileLock(join(config.stateDir, 'methods', 'apps', `${name}.lock`), interrupted, work);
+}
+
+/**
+ * A key that could not be written is revoked, since no one has it. `hadKey`: before the caller asked for another one;
+ * null: another command has written one since. @throws CommandError
+ */
+async function keyInto(env: EnvFile, hadKey: boolean, name: string, api: ServerApi): Promise<ServerKey | null> {
+  if ((await env.hasKey()) !== hadKey) return null;
   const { key, serviceKey } = await makeKey(api, name);
   try {
     await env.setKey(serviceKey);
@@ -79,12 +91,13 @@ export const connectCommand: Command = {
     const name = keyName(app);
     const word = await methodWord(line.text('method'), app, cwd);
     const env = new EnvFile(app);
+    const hadKey = await env.hasKey();
     const fresh = await wantsKey(env, shownPath(app, cwd), line.flag('replace'), context);
     const api = await openServer(line, context);
     const method = await connectedMethod(api, word, context);
     // Called before the key is created: it must never be in a file that git would add.
     const ignored = await ignoreEnvFile(app, config.path);
-    const key = fresh ? await keyInto(env, name, api) : null;
+    const key = fresh ? await withAppLock(app, context, () => keyInto(env, hadKey, name, api)) : null;
     const found = await appLanguages(app);
     const languages: readonly AppLanguage[] = found.length > 0 ? found : ['node', 'python'];
     const { productionId, inputs, name: methodName } = method;
