@@ -4,10 +4,14 @@ import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
+import { elapse } from '@methods/test/harness/until';
 import { FollowedEvents } from '../testing/followed-events.fixture.ts';
 import { type GatewayFixture, gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { issuerConfig, MACHINE, MCP, PUBLIC_URL } from '../testing/issuer-config.fixture.ts';
 import { McpAgent } from '../testing/mcp-agent.fixture.ts';
+
+/** After a shorter wait the caller is not checked again. */
+const CHECKED_MS = 1_000;
 
 const urlOf = ({ port }: GatewayFixture) => `http://127.0.0.1:${port}`;
 
@@ -63,6 +67,7 @@ test('a key that is revoked during a wait gets no run', async () => {
     gateway.ask('POST', '/v1/runs?wait_ms=30000', { method: gateway.methodId, inputs: { name: 'Ada' } }),
   ];
   await until(() => node.watched.has(read) && node.count('answer') === 1 && node.count('start') === 3);
+  await elapse(CHECKED_MS);
   gateway.registry.revoke(gateway.apiKey.sha256);
   gateway.registryClient.onEventsMissed();
   for (const { view } of gateway.book.runs.values()) node.push(gateway.book.succeed(view.runId, '{"text":"done"}'));
@@ -97,6 +102,7 @@ test('a person whose access ends during a wait gets no run, one whose token expi
   const agent = new McpAgent({ url: `${urlOf(gateway)}/mcp`, token: await token(MCP) });
   const calling = agent.call('get_run', { run_id: called, wait_ms: 30_000 });
   await until(() => node.watched.has(read) && node.watched.has(called));
+  await elapse(CHECKED_MS);
   gateway.registry.accountService.answer({
     ensureUser: () => {
       throw new ServiceError('forbidden');

@@ -165,7 +165,7 @@ async function waited(
   try {
     const wait = { waitMs, afterQuestion };
     const run = await call.parts.scheduler.waitForRun(address, wait, waitingCaller(call.reply));
-    await checkWaited(call.request);
+    await checkWaited(call.reply);
     return run;
   } finally {
     stop();

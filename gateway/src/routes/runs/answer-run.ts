@@ -58,7 +58,8 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
       );
       // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
       if (wait !== null) {
-        await checkWaited(request);
+        const checked = checkWaited(reply);
+        if (checked) await checked;
         const told = runShown(request, parts, run.runId);
         if (told) await told;
       }

@@ -108,11 +108,18 @@ export function waitRequest(query: Static<typeof WaitQuery>): WaitRequest | null
   return waitMs === undefined ? null : { waitMs, afterQuestion: afterQuestion ?? null };
 }
 
+/** The reply to a shorter wait is under way as that to any other request. */
+const CHECKED_MS = 1_000;
+
 /**
- * Checks the caller again after a wait, before the run is shown: its right may have ended meanwhile. A check without an
- * answer refuses nothing, and a token may expire during a wait. @throws unauthorized, forbidden
+ * Checks the caller again after a wait, before the run is shown: its right may have ended meanwhile. Null after a short
+ * one. A check without an answer refuses nothing, and a token may expire during a wait. @throws unauthorized, forbidden
  */
-export async function checkWaited(request: FastifyRequest): Promise<void> {
+export function checkWaited(reply: FastifyReply): Promise<void> | null {
+  return reply.elapsedTime < CHECKED_MS ? null : checkAgain(reply.request);
+}
+
+async function checkAgain(request: FastifyRequest): Promise<void> {
   try {
     await request.server.callerAgain(request);
   } catch (error) {

@@ -66,7 +66,8 @@ function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSur
         const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
         const wait = waitRequest(request.query);
         const found = await readRun(address, wait, reply);
-        if (wait !== null) await checkWaited(request);
+        const checked = checkWaited(reply);
+        if (checked) await checked;
         const told = runShown(request, parts, address.runId);
         if (told) await told;
         reply.header('content-type', JSON_TYPE);

@@ -36,7 +36,8 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       if (isRepeat) reply.header('idempotent-replayed', 'true');
       // A run that a worker claimed at once is still reported as queued, which saves another read.
       if (wait === null) return startedRunJson(run, isRepeat ? runStatusName(run.status) : 'queued');
-      await checkWaited(request);
+      const checked = checkWaited(reply);
+      if (checked) await checked;
       const told = runShown(request, parts, run.runId);
       if (told) await told;
       return runJson(parts, callerOf(request).orgId, run);
