@@ -66,7 +66,7 @@ steps:
     secrets: [TOKEN]
     node: |
       let deep = process.env.TOKEN
-      for (let i = 0; i < 5000; i++) deep = [deep]
+      for (let i = 0; i < 3000; i++) deep = [deep]
       step.check("Deep", true, { actual: deep })
       step.log("Deep", deep)
       return { n: 1 }
