@@ -2,56 +2,25 @@
 // `--kept ROOT`: into a folder of that one for the present sources, unless it is there, and prints its path.
 
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keptBuild } from '@methods/built-code/kept-build';
 
 const LIBS = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = /\.(?:ts|mjs|js|json|py|bash|toml|md|typed)$|\/bin\/step$/;
 const OTHERS = /\.(?:test|fixture)\.ts$|(?:^|\/)(?:node_modules|dist|tests|__pycache__)\//;
 
-/** A build of other sources is kept this long: the gateways of a running stack read it when they start again. */
-const UNUSED_MS_MAX = 24 * 3_600_000;
+const PACKAGES = {
+  sourcesKey,
+  build: buildPackages,
+  isWhole: (names: readonly string[]) => names.length === 2,
+};
 
 const [first = '.', second] = process.argv.slice(2);
-if (first === '--kept' && second !== undefined) console.log(await kept(second));
+if (first === '--kept' && second !== undefined) console.log(await keptBuild(second, PACKAGES));
 else await buildPackages(resolve(first));
-
-async function kept(root: string): Promise<string> {
-  const folder = join(root, await sourcesKey());
-  if (!(await isWhole(folder))) {
-    await mkdir(root, { recursive: true });
-    const unfinished = await mkdtemp(join(root, 'unfinished-'));
-    try {
-      await buildPackages(unfinished);
-      // Made for its owner only; starts of other users serve it too.
-      await chmod(unfinished, 0o755);
-      await rename(unfinished, folder).catch(async (error) => {
-        // Another start has built the same meanwhile.
-        if (!(await isWhole(folder))) throw error;
-      });
-    } finally {
-      await rm(unfinished, { recursive: true, force: true });
-    }
-  }
-  await utimes(folder, new Date(), new Date());
-  await removeUnused(root, folder);
-  return folder;
-}
-
-async function removeUnused(root: string, own: string): Promise<void> {
-  for (const name of await readdir(root)) {
-    const other = join(root, name);
-    const usedMs = (await stat(other).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (other !== own && Date.now() - usedMs > UNUSED_MS_MAX) await rm(other, { recursive: true, force: true });
-  }
-}
-
-/** A folder is moved to its place whole. */
-async function isWhole(folder: string): Promise<boolean> {
-  return (await readdir(folder).catch(() => [])).length === 2;
-}
 
 /** Loads the bundler only where there is something to build: most starts find what they need. */
 async function buildPackages(folder: string): Promise<void> {
