@@ -10,16 +10,8 @@ import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { actorOf, channelOf } from '../../plugins/request-actor.ts';
 import { runStatusName } from '../../views/run-view.ts';
 import { NoQuery, refuseFields, replies } from '../reply-schemas.ts';
-import { answerFacts, describedRun, type RunSurface, runChanged, runShown } from './run-acts.ts';
-import {
-  checkWaited,
-  type RunRouteParts,
-  readWaitMs,
-  runIdOf,
-  runJson,
-  waitingCaller,
-  waitRequest,
-} from './run-reply.ts';
+import { answerFacts, describedRun, type RunSurface, runChanged, runShownAfterWait } from './run-acts.ts';
+import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
 import { AnswerQuery, AnswerRunBody, RunParams } from './run-schemas.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -57,12 +49,8 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
         },
       );
       // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
-      if (wait !== null) {
-        const checked = checkWaited(reply);
-        if (checked) await checked;
-        const told = runShown(request, parts, run.runId);
-        if (told) await told;
-      }
+      const told = wait === null ? null : runShownAfterWait(reply, parts, run.runId);
+      if (told) await told;
       reply.header('content-type', JSON_TYPE);
       return runJson(parts, orgId, run);
     },

@@ -4,11 +4,11 @@
 import type { RunId } from '@methods/base/ids';
 import type { AnswerChannel, RunView } from '@methods/proto/run/v1/run_pb';
 import type { Act } from '@methods/service/audit-log';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { doerOf } from '../../plugins/request-actor.ts';
 import { channelName } from '../../views/question-view.ts';
-import type { RunRouteParts } from './run-reply.ts';
+import { checkWaited, type RunRouteParts } from './run-reply.ts';
 
 type Acts = Pick<RunRouteParts, 'audit'>;
 type RunFacts = Pick<Act, 'targetId' | 'facts'>;
@@ -16,6 +16,13 @@ type RunFacts = Pick<Act, 'targetId' | 'facts'>;
 /** Records a view before a whole run is shown. Null: nothing to await. @throws ServiceError unavailable */
 export function runShown(request: FastifyRequest, { audit }: Acts, runId: RunId): Promise<void> | null {
   return isPerson(request) ? audit.beforeShowing(actOf(request, 'run.read', { targetId: runId })) : null;
+}
+
+/** As `runShown`, for a request that may have waited. @throws unauthorized, forbidden, unavailable */
+export function runShownAfterWait(reply: FastifyReply, acts: Acts, runId: RunId): Promise<void> | null {
+  const shown = () => runShown(reply.request, acts, runId);
+  const checked = checkWaited(reply);
+  return checked === null ? shown() : checked.then(() => shown() ?? undefined);
 }
 
 /** Records a start, after it. */

@@ -14,18 +14,10 @@ import { replies } from '../reply-schemas.ts';
 import { addAnswerRun, addCancelRun } from './answer-run.ts';
 import { addListRuns, LocalRun } from './list-runs.ts';
 import { addRerunRun } from './rerun-run.ts';
-import { describedRun, type RunSurface, runShown } from './run-acts.ts';
+import { describedRun, type RunSurface, runShownAfterWait } from './run-acts.ts';
 import { addRunEvents } from './run-events.ts';
 import { addRunFiles } from './run-files.ts';
-import {
-  checkWaited,
-  type RunRouteParts,
-  readWaitMs,
-  runIdOf,
-  runJson,
-  waitingCaller,
-  waitRequest,
-} from './run-reply.ts';
+import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitingCaller, waitRequest } from './run-reply.ts';
 import { RunParams, UserRunQuery, WaitQuery } from './run-schemas.ts';
 import { addStartBatch } from './start-batch.ts';
 import { addSealedStart, addStartRun } from './start-run.ts';
@@ -64,11 +56,8 @@ function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSur
       async (request, reply) => {
         const { orgId } = callerOf(request);
         const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-        const wait = waitRequest(request.query);
-        const found = await readRun(address, wait, reply);
-        const checked = checkWaited(reply);
-        if (checked) await checked;
-        const told = runShown(request, parts, address.runId);
+        const found = await readRun(address, waitRequest(request.query), reply);
+        const told = runShownAfterWait(reply, parts, address.runId);
         if (told) await told;
         reply.header('content-type', JSON_TYPE);
         if (typeof found === 'string') return found;

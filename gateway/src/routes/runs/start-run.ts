@@ -11,8 +11,8 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { allSteps } from '../../turns/steps.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
-import { describedRun, PROGRAMS, type RunSurface, runShown, runStarted } from './run-acts.ts';
-import { checkWaited, type RunRouteParts, readWaitMs, runIdOf, runJson, waitRequest } from './run-reply.ts';
+import { describedRun, PROGRAMS, type RunSurface, runShownAfterWait, runStarted } from './run-acts.ts';
+import { type RunRouteParts, readWaitMs, runIdOf, runJson, waitRequest } from './run-reply.ts';
 import { RunParams, StartRunBody, WaitQuery } from './run-schemas.ts';
 import { type AcceptedStart, type StartContext, startContext, startSteps } from './start-steps.ts';
 
@@ -36,9 +36,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       if (isRepeat) reply.header('idempotent-replayed', 'true');
       // A run that a worker claimed at once is still reported as queued, which saves another read.
       if (wait === null) return startedRunJson(run, isRepeat ? runStatusName(run.status) : 'queued');
-      const checked = checkWaited(reply);
-      if (checked) await checked;
-      const told = runShown(request, parts, run.runId);
+      const told = runShownAfterWait(reply, parts, run.runId);
       if (told) await told;
       return runJson(parts, callerOf(request).orgId, run);
     });
