@@ -109,15 +109,14 @@ export class CalledProgram {
 /** What its user can repair, wherever in a command it was met; null: any other error. */
 function refusalOfSystem(error: unknown): CommandError | null {
   if (!(error instanceof Error) || error instanceof CommandError) return null;
-  const fault: NodeJS.ErrnoException = error;
+  const { code = '', path, syscall }: NodeJS.ErrnoException = error;
   // Making a folder and those above it reports a read-only file system as a folder that does not exist.
-  const isUnmade = fault.code === 'ENOENT' && fault.syscall === 'mkdir';
-  if (!(isUnmade || REFUSED.has(fault.code ?? '')) || (fault.path === undefined && fault.syscall !== 'write'))
-    return null;
-  const what = fault.path === undefined ? 'cannot write' : `cannot use ${fault.path}`;
-  return new CommandError('not_written', `${what}: ${isUnmade ? 'the folder cannot be made' : reasonOf(fault)}`, {
-    cause: fault,
-  });
+  const isUnmade = code === 'ENOENT' && syscall === 'mkdir';
+  if (!isUnmade && !REFUSED.has(code)) return null;
+  if (path === undefined && syscall !== 'write') return null;
+  const what = path === undefined ? 'cannot write' : `cannot use ${path}`;
+  const why = isUnmade ? 'the folder cannot be made' : reasonOf(error);
+  return new CommandError('not_written', `${what}: ${why}`, { cause: error });
 }
 
 const REFUSED = new Set(['EACCES', 'EDQUOT', 'ENOSPC', 'EPERM', 'EROFS']);

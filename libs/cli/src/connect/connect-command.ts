@@ -44,7 +44,7 @@ async function wantsKey(
   return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
 }
 
-/** Of two commands at once for an app one makes its key. Otherwise the key of the other is lost, and open. */
+/** Of two commands at once for an app one makes its key. Without the lock the other's key is valid, and in no file. */
 function withAppLock<T>(app: string, { config, interrupted }: CommandContext, work: () => Promise<T>): Promise<T> {
   const name = createHash('sha256').update(app).digest('hex').slice(0, 32);
   return withFileLock(join(config.stateDir, 'methods', 'apps', `${name}.lock`), interrupted, work);

@@ -1,6 +1,5 @@
 // Sends a recording to a server, which creates a method from it: requests a link for these bytes, sends them (resumed
 // after a broken connection, tus 1.0), and waits for the end of the build.
-
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,6 +1,5 @@
 // The worker that a client library starts for its application: it serves the methods that the application runs, and rests
 // while no run is waited for. The library sends orders and gets reports; both are JSON.
-
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

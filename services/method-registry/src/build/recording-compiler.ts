@@ -1,7 +1,6 @@
 // Compiles a recording in a separate process, with bounds on its memory and time, so that no recording slows the
 // registry or ends it. (A thread is not enough: an allocation that V8 cannot serve ends the whole process, in spite of
 // the thread's limits.)
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';

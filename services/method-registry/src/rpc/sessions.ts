@@ -67,5 +67,5 @@ export class SignIns {
   }
 }
 
-/** As a browser brings it, any text: Postgres refuses some. */
+/** A browser may bring any text, of which Postgres refuses some. */
 const STATE = /^[\x21-\x7e]{1,256}$/;

@@ -27,9 +27,7 @@ export function selectUploads(sql: Statements): PendingQuery<Row[]> {
       u.size_bytes, u.offset_bytes, u.created_at as upload_created_at, least(u.expires_at, p.disabled_at) as expires_at,
       u.blob_id, ${methodColumns(sql)}
     from registry.uploads u
-    left join lateral (
-      select disabled_at from registry.users where org_id = u.org_id and user_id = u.created_by limit 1
-    ) p on true
+    left join registry.users p on p.org_id = u.org_id and p.user_id = u.created_by
     left join registry.methods m on m.org_id = u.org_id and m.method_id = u.method_id
     ${methodJoins(sql)}`;
 }
