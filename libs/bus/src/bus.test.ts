@@ -244,6 +244,16 @@ describe('the bus', () => {
     assert.ok(!received.includes('for another'));
   });
 
+  test('a stop in the middle of a request for the heartbeats warns of nothing', async () => {
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...line: unknown[]) => void warned.push(line) } as typeof silentLogger;
+    const bus = open('stopping', logger);
+    await ready(bus);
+    bus.watchHeartbeats('node-stopping', () => {});
+    await bus.stop();
+    assert.deepEqual(warned, []);
+  });
+
   test('reports the beats and departures of nodes, and lists the nodes', async () => {
     const [watcher, node] = [open('watcher'), open('node')];
     await Promise.all([ready(watcher), ready(node)]);

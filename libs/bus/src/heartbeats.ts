@@ -34,11 +34,14 @@ export function watchHeartbeats(
       inactive_threshold: nanos(GONE_AFTER_MS),
     });
   };
+  const isOver = (connection: NatsConnection) => !open || connection.isClosed() || connection.isDraining();
   const keep = async (connection: NatsConnection) => {
-    if (!open || connection.isClosed() || connection.isDraining()) return;
+    if (isOver(connection)) return;
     try {
       await ensure(connection);
     } catch (error) {
+      // A connection that ends gives up its requests, as timed out.
+      if (isOver(connection)) return;
       link.logger.warn({ reason: briefError(error) }, 'heartbeats cannot be watched; retrying');
       link.restore();
     }
