@@ -55,11 +55,11 @@ function stop(signal: NodeJS.Signals): void {
   running?.kill(signal);
 }
 
-async function runAll(env: NodeJS.ProcessEnv, built: BuiltCode): Promise<boolean> {
-  const summary = new TestSummary();
+async function runAll(env: NodeJS.ProcessEnv, built: BuiltCode, summary: TestSummary): Promise<boolean> {
   let passed = true;
   for (const run of runs) {
     if (stopped !== null) return false;
+    summary.beginRun();
     running = runNodeTests({
       ...run,
       timeoutMs: TEST_MS_MAX,
@@ -117,13 +117,16 @@ if (runs.length === 0) {
     STACK_NODE_ARGS: process.env.STACK_NODE_ARGS ?? '--min-semi-space-size=16',
   };
   try {
-    process.exitCode = (await runAll(env, built)) ? 0 : 1;
+    const summary = new TestSummary();
+    process.exitCode = (await runAll(env, built, summary)) ? 0 : 1;
     const ranking = cpuRanking(join(reports, 'rows'), [
       { name: 'build, pack and start', cpuS: startS },
       { name: 'the Postgres of all', cpuS: cpuSeconds([postgres.pid])[0] ?? 0 },
     ]);
     writeFileSync(join(root, CPU_FILE), ranking);
     console.log(`\nCPU seconds, all of them in ${CPU_FILE}:\n${ranking.split('\n').slice(0, 12).join('\n')}`);
+    const failures = summary.failures();
+    if (failures.length > 0) console.log(`\nThe failures again:\n${failures.join('\n')}`);
   } finally {
     built.remove();
     for (const folder of [pip, reports, compiled]) rmSync(folder, { recursive: true, force: true });

@@ -18,3 +18,14 @@ test('adds up the closing lines of several runs, coloured or not', () => {
     'ℹ duration_ms 11.5',
   ]);
 });
+
+test('repeats what each run says of its failed tests, and nothing of the run after it', () => {
+  const summary = new TestSummary();
+  for (const line of ['✖ a test (1.2ms)', 'ℹ fail 1', '', '✖ failing tests:', '', '✖ a test (1.2ms)', '  Error: bad'])
+    summary.read(line);
+  summary.beginRun();
+  for (const line of ['✔ another test (1.2ms)', 'ℹ fail 0']) summary.read(line);
+  summary.beginRun();
+  for (const line of ['\u001b[31m✖ failing tests:\u001b[39m', '✖ a third (3ms)']) summary.read(line);
+  assert.deepEqual(summary.failures(), ['', '✖ a test (1.2ms)', '  Error: bad', '✖ a third (3ms)']);
+});
