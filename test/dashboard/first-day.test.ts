@@ -66,7 +66,7 @@ describe('in their first days a person', { skip }, () => {
     await first.goto(home);
     const ticked = async (title: string, word: 'Done' | 'To do') => {
       const step = first.getByRole('listitem').filter({ has: first.getByRole('heading', { name: title }) });
-      await step.getByText(word).waitFor({ state: 'attached', timeout: 20_000 });
+      await step.getByText(word).waitFor({ state: 'attached' });
     };
     await ticked('Save a method', 'To do');
 
