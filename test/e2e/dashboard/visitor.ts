@@ -47,7 +47,7 @@ export function faults({ complaints }: HeadlessBrowser): string[] {
 /** The rules of axe, light and dark. `what`: the state of the page, for the message. */
 export async function keepsRules(page: Page, what: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     // Set by a script.
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     // All others say the same in each scheme.
