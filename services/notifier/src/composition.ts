@@ -137,6 +137,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const recorder = new TryRecorder(record, clock, log('timer'));
   const dispatcher = new Dispatcher({
     claim: (request) => claimDeliveries(sql, request),
+    reach: () => sql`select 1`,
     send: (delivery, stop) =>
       delivery.kind === 'mail' ? (mail ?? noMail(clock)).send(delivery, stop) : sender.send(delivery, stop),
     recorder,

@@ -209,6 +209,21 @@ test('an expired claim is due again, and the late result of the first node is re
   assert.deepEqual([record?.status, record?.tries.length, record?.nextTryAtMs], ['delivered', 1, 0]);
 });
 
+test('what has arrived is delivered under a later claim too, unless another try was recorded', async () => {
+  await freshTables();
+  await storeDeliveries(database.sql, [planned()]);
+  const [first] = await claim({ claimMs: 0 });
+  const [second] = await claim({ claimMs: 0 });
+  const [third] = await claim();
+  assert.ok(first && second && third);
+  const delivered = { after: { status: 'delivered', waitMs: 0 } as const, result: { ...result, httpStatus: 200 } };
+  const failed = { delivery: third, after: { status: 'exhausted', waitMs: 0 } as const, result };
+  assert.equal((await recordTries(database.sql, [{ delivery: second, ...delivered }])).size, 1);
+  assert.equal((await recordTries(database.sql, [failed])).size, 0, 'it has ended');
+  await resendDeliveries(database.sql, first.orgId, [first.deliveryId]);
+  assert.equal((await recordTries(database.sql, [{ delivery: first, ...delivered }])).size, 0, 'it is sent again');
+});
+
 test('the next due time is returned as a wait', async () => {
   await freshTables();
   await storeDeliveries(database.sql, [planned()]);

@@ -1,5 +1,6 @@
 // Writes the outcomes of tries. A result counts only under the claim of its try: when the claim has expired and another
-// node has tried since, that node records the delivery.
+// node has tried since, that node records the delivery. What has arrived counts under a later claim too: it would be sent
+// again.
 import type { DeliveryId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
@@ -12,7 +13,7 @@ export interface TryRecord {
   readonly result: DeliveryTry | null;
 }
 
-/** Writes all in one statement; returns the ids of the deliveries whose claim was still valid. */
+/** Writes all in one statement; returns the ids of the deliveries whose result counts. */
 export async function recordTries(sql: Sql, records: readonly TryRecord[]): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
   const kept = await sql<{ delivery_id: DeliveryId }[]>`
@@ -23,13 +24,14 @@ export async function recordTries(sql: Sql, records: readonly TryRecord[]): Prom
         ${records.map(({ delivery }) => delivery.claim)}::text[],
         ${records.map(({ after }) => after.status)}::text[],
         ${records.map(({ after }) => after.waitMs)}::float8[],
+        ${records.map(({ delivery }) => delivery.tries)}::int[],
         ${records.map(({ result }) => (result === null ? 0 : 1))}::int[],
         ${records.map(({ result }) => result?.startedAtMs ?? 0)}::float8[],
         ${records.map(({ result }) => result?.durationMs ?? 0)}::int[],
         ${records.map(({ result }) => result?.httpStatus ?? 0)}::int[],
         ${records.map(({ result }) => result?.error ?? '')}::text[],
         ${records.map(({ result }) => result?.answerStart ?? '')}::text[]
-      ) as t(org_id, delivery_id, claim, status, wait_ms, sent, started_at_ms, duration_ms, http_status, error, answer_start)
+      ) as t(org_id, delivery_id, claim, status, wait_ms, tries, sent, started_at_ms, duration_ms, http_status, error, answer_start)
     ), kept as (
       update notifier.deliveries d
       set status = t.status, claim = null,
@@ -38,7 +40,8 @@ export async function recordTries(sql: Sql, records: readonly TryRecord[]): Prom
         due_at = clock_timestamp() + make_interval(secs => t.wait_ms / 1000),
         ended_at = case when t.status = 'pending' then null else clock_timestamp() end
       from done t
-      where d.org_id = t.org_id and d.delivery_id = t.delivery_id and d.claim = t.claim
+      where d.org_id = t.org_id and d.delivery_id = t.delivery_id
+        and (d.claim = t.claim or (t.status = 'delivered' and d.status = 'pending' and d.tries = t.tries))
       returning d.org_id, d.delivery_id, d.tries
     ), told as (
       insert into notifier.delivery_tries

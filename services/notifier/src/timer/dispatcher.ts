@@ -15,6 +15,8 @@ import type { TryRecorder } from './try-recorder.ts';
 
 export interface DispatcherOptions {
   readonly claim: (request: ClaimRequest) => Promise<ClaimReply>;
+  /** Rejects while the database is unavailable. */
+  readonly reach: () => Promise<unknown>;
   readonly send: (delivery: ClaimedDelivery, stop: AbortSignal) => Promise<TryOutcome>;
   readonly recorder: TryRecorder;
   readonly slots: SendSlots;
@@ -38,6 +40,11 @@ const FRUITLESS_MS = 50;
 /** After another node took the rows, and after a failed claim. */
 const CONTENDED_MS = 20;
 const FAILED_MS = 1_000;
+/**
+ * After an outage of the database in which claims may have lapsed: results of tries that ended meanwhile are written
+ * first, since a claim would send what has arrived once more.
+ */
+const RESULTS_FIRST_MS = 3_000;
 /** Until a delivery that could not be signed is tried again. */
 const POSTPONED_MS = 3_000;
 
@@ -50,10 +57,15 @@ export class Dispatcher implements Stoppable {
   private stopped = false;
   /** When a claim last got nothing. */
   private fruitlessMs = Number.NEGATIVE_INFINITY;
+  /** When the database last replied to this part, and whether the claim since then failed. */
+  private reachedMs: number;
+  private failing = false;
+  private claimsFromMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: DispatcherOptions) {
     // Each send adds a listener.
     setMaxListeners(options.slots.total * 2, this.stopping.signal);
+    this.reachedMs = options.clock.monotonicMs();
   }
 
   start(): void {
@@ -99,23 +111,39 @@ export class Dispatcher implements Stoppable {
 
   /** Returns when to look again, in ms. */
   private async claimOnce(): Promise<number> {
-    const { claim, slots, random, claimMs, logger } = this.options;
+    const { claim, slots, clock, random, claimMs, logger } = this.options;
     const sweepMs = SWEEP_MS * (0.8 + 0.4 * random());
     // Without room, the end of a send wakes this.
     if (slots.free <= 0) return sweepMs;
     const limit = Math.min(CLAIM_MAX, slots.free);
     const bytes = Math.min(CLAIM_BYTES_MAX, slots.freeBytes);
     try {
+      if (this.failing) await this.reachAgain();
+      const waitMs = this.claimsFromMs - clock.monotonicMs();
+      if (waitMs > 0) return waitMs;
       const reply = await claim({ claim: randomToken(), claimMs, limit, bytes, ...slots.room() });
-      if (reply.claimed.length === 0) this.fruitlessMs = this.options.clock.monotonicMs();
+      this.reachedMs = clock.monotonicMs();
+      if (reply.claimed.length === 0) this.fruitlessMs = this.reachedMs;
       for (const delivery of reply.claimed) this.dispatch(delivery);
       if (reply.more && slots.free > 0) return 0;
       if (reply.contended) return CONTENDED_MS * (0.5 + random());
       return Math.min(sweepMs, Math.ceil(reply.nextDueMs ?? sweepMs) + 1);
     } catch (error) {
+      this.failing = true;
       logger.warn({ error }, 'due webhooks could not be claimed; trying again');
       return FAILED_MS * (0.5 + random());
     }
+  }
+
+  /** Rejects during an outage. After one in which a claim may have lapsed before its result was written, claims wait. */
+  private async reachAgain(): Promise<void> {
+    const { reach, clock, claimMs } = this.options;
+    await reach();
+    const nowMs = clock.monotonicMs();
+    // A try takes at most two thirds of its claim.
+    if (nowMs - this.reachedMs > claimMs / 3) this.claimsFromMs = nowMs + RESULTS_FIRST_MS;
+    this.reachedMs = nowMs;
+    this.failing = false;
   }
 
   private dispatch(delivery: ClaimedDelivery): void {

@@ -6,7 +6,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { TryRecord } from '../store/record-tries.ts';
 import { writeApart } from '../store/write-apart.ts';
 
-/** Returns the ids of the deliveries whose claim was still valid. */
+/** Returns the ids of the deliveries whose result counts. */
 export type WriteTries = (records: readonly TryRecord[]) => Promise<ReadonlySet<string>>;
 
 interface Waiting {
@@ -40,7 +40,7 @@ export class TryRecorder {
 
   private async writeAll(): Promise<void> {
     this.writing = true;
-    const backoff = new Backoff({ firstMs: 100, maxMs: 2_000 });
+    const backoff = new Backoff({ firstMs: 100, maxMs: 1_000 });
     while (this.waiting.length > 0) {
       const batch = this.waiting;
       this.waiting = [];
