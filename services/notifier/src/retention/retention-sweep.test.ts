@@ -17,7 +17,7 @@ import {
   planned,
 } from '../../test/notifier-database.fixture.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
-import { claimDeliveries } from '../store/claim-deliveries.ts';
+import { claimDeliveries, resendDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';
 import { storeDeliveries } from '../store/store-deliveries.ts';
 import { deletion, organizationsWithEnded, RetentionSweep } from './retention-sweep.ts';
@@ -110,6 +110,23 @@ describe('the sweep of old deliveries', () => {
       lines.map(({ msg, deliveries }) => [msg, deliveries]),
       [['old deliveries deleted', 2]],
     );
+  });
+
+  test('a delivery that is sent again and again is kept no longer', async () => {
+    const { orgId, deliveryId } = await ended('org_month', 29);
+    for (const status of ['delivered', 'stopped'] as const) {
+      await resendDeliveries(database.sql, orgId, [deliveryId]);
+      const { claimed } = await claimDeliveries(database.sql, claimRequest({ limit: 1 }));
+      await recordTries(database.sql, [
+        { delivery: claimed[0] as never, after: { status, waitMs: 0 }, result: RESULT },
+      ]);
+    }
+    const kept = await ended('org_month', 1);
+    await ended('org_month', 40);
+    await database.sql`update notifier.deliveries set ended_at = ended_at - interval '2 days'`;
+    sweep.start();
+    await until('it is logged', () => lines.length > 0);
+    assert.deepEqual(await ids(), [kept.deliveryId]);
   });
 
   test('deletes nothing while the registry is unavailable, and continues when it is back', async () => {

@@ -74,7 +74,8 @@ export async function resendDeliveries(
       order by delivery_id for update
     )
     update notifier.deliveries d
-    set status = 'pending', resent_from = status, ended_at = null, due_at = clock_timestamp()
+    set status = 'pending', resent_from = status, first_ended_at = coalesce(first_ended_at, ended_at), ended_at = null,
+      due_at = clock_timestamp()
     from chosen c where d.org_id = c.org_id and d.delivery_id = c.delivery_id
     returning d.delivery_id`;
   return rows.map((row) => row.delivery_id);

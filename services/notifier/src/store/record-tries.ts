@@ -38,7 +38,8 @@ export async function recordTries(sql: Sql, records: readonly TryRecord[]): Prom
         tries = d.tries + t.sent,
         resent_from = case when t.status = 'pending' then d.resent_from end,
         due_at = clock_timestamp() + make_interval(secs => t.wait_ms / 1000),
-        ended_at = case when t.status = 'pending' then null else clock_timestamp() end
+        -- Sending again by hand keeps no content longer.
+        ended_at = case when t.status = 'pending' then null else coalesce(d.first_ended_at, clock_timestamp()) end
       from done t
       where d.org_id = t.org_id and d.delivery_id = t.delivery_id
         and (d.claim = t.claim or (t.status = 'delivered' and d.status = 'pending' and d.tries = t.tries))
