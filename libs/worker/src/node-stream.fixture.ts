@@ -38,9 +38,9 @@ export class NodeStream {
     return this.connection.send(item);
   }
 
-  /** Breaks the stream as the death of the node would. */
-  cut(): void {
-    this.connection.close(new ServiceError('unavailable', 'This node is stopping.'));
+  /** Breaks the stream as the death of the node would, or for another reason. */
+  cut(code: 'unavailable' | 'unauthorized' = 'unavailable'): void {
+    this.connection.close(new ServiceError(code, 'This node is stopping.'));
   }
 
   ended(): void {

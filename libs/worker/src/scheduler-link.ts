@@ -16,8 +16,11 @@ interface SchedulerLinkOptions {
   readonly addresses: readonly string[];
   /** `Bearer sk_...`, with only the auth part of the key. */
   readonly authorization: string;
-  /** Returns the present authorization, for one that expires; absent: it never changes. */
-  readonly renewed?: (() => Promise<string>) | undefined;
+  /**
+   * Returns the present authorization, for one that expires; absent: it never changes. `refused`: a node has just
+   * refused the one before, although it may look valid here.
+   */
+  readonly renewed?: ((refused: boolean) => Promise<string>) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The first item of a stream. */
@@ -44,6 +47,8 @@ export class SchedulerLink {
   /** The stream ends only to begin with another hello. */
   private greeting = false;
   private present: string;
+  /** A node has refused the present authorization, and there was no other one since. */
+  private refused = false;
   private streamNumber = 0;
   private next: number;
   private stopped = false;
@@ -114,9 +119,10 @@ export class SchedulerLink {
   /** Without a new one the old one counts until it expires, and the node then says so. */
   private async renew(): Promise<boolean> {
     const { renewed } = this.options;
-    const next = await renewed?.().catch(() => this.present);
+    const next = await renewed?.(this.refused).catch(() => this.present);
     if (next === undefined || next === this.present) return false;
     this.present = next;
+    this.refused = false;
     return true;
   }
 
@@ -159,6 +165,7 @@ export class SchedulerLink {
       this.greeting = false;
       return this.dial();
     }
+    this.refused ||= error?.code === 'unauthorized';
     this.next++;
     const waitMs = this.backoff.nextMs();
     // The reason a node refuses this worker, for example a method that its organization does not have.

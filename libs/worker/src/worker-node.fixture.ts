@@ -54,6 +54,8 @@ export class WorkerNode {
   readonly files = new Map<string, readonly Uint8Array[]>();
   /** A short word for each event, in order. */
   readonly story: string[] = [];
+  /** Whether the stream of a worker with this authorization is accepted. */
+  admits: (authorization: unknown) => boolean = () => true;
   /** False: a hello gets no answer until `welcomeNow`. */
   welcomes = true;
   /** Features of the welcome. Empty: a node of an earlier release. */
@@ -92,6 +94,7 @@ export class WorkerNode {
         served(WorkerService, {
           work: serveFrames<WorkerItem, NodeItem>((connection) => {
             const stream = new NodeStream(connection);
+            if (!this.admits(stream.authorization)) throw new ServiceError('unauthorized');
             this.streams.push(stream);
             return {
               onItems: (items) => {

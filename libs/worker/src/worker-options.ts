@@ -12,8 +12,8 @@ export interface WorkerOptions {
   readonly authPart: string;
   /** The content part of the key, which opens runs in device mode; absent: the worker is offered none. */
   readonly contentPart?: string | undefined;
-  /** For an access token in its place: returns the present one, renewed before it expires. */
-  readonly renewedToken?: () => Promise<string>;
+  /** For an access token in its place: returns the present one, renewed before it expires, and when it was refused. */
+  readonly renewedToken?: (refused: boolean) => Promise<string>;
   /** Production ids, wf_... */
   readonly methods: readonly ProductionId[];
   /** Shown to people beside the machine's name; absent: none. */

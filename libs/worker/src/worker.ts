@@ -88,7 +88,7 @@ export class Worker implements Stoppable {
     this.link = new SchedulerLink({
       addresses,
       authorization: `Bearer ${options.authPart}`,
-      renewed: renewedToken === undefined ? undefined : async () => `Bearer ${await renewedToken()}`,
+      renewed: renewedToken === undefined ? undefined : async (refused) => `Bearer ${await renewedToken(refused)}`,
       clock,
       logger,
       hello: (streamNumber) => this.hello(streamNumber),

@@ -68,6 +68,12 @@ export class ServerApi {
     return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);
   }
 
+  /** For such a part, after the bearer `refused` was refused: `bearer` returns another one then, if there is one. */
+  async renewBearer(path: string, refused: string): Promise<void> {
+    const { credentials, interrupted } = this.parts;
+    await credentialFor(path, credentials).renew(interrupted, refused);
+  }
+
   async get<T>(path: string, query: Query = {}): Promise<T> {
     return (await this.send<T>('GET', withQuery(path, query))).value;
   }

@@ -31,7 +31,10 @@ test('an issuer that answers with a failure of its proxy ends no sign-in before 
     await new SignInStore(config).write({ server, issuer, clientId: 'methods-cli', resource: null, ...tokens });
     return signInCredential(server, issuer, config);
   };
-  equal(await (await credentialFor(50_000))?.bearer(signal), 'due');
+  const due = await credentialFor(50_000);
+  equal(await due?.bearer(signal), 'due');
+  // A token that the server has refused counts for nothing.
+  await rejects(async () => due?.renew(signal, 'due'), { code: 'unreachable' });
   const over = await credentialFor(-1);
   await rejects(async () => over?.bearer(signal), {
     code: 'unreachable',

@@ -21,8 +21,8 @@ export async function signInCredential(
   let kept = await store.read(issuer, server);
   if (kept === null) return null;
   const current = kept;
-  const renewed = async (signal: AbortSignal) => {
-    kept = await renew(store, kept ?? current, signal, over(server, purpose));
+  const renewed = async (signal: AbortSignal, isRefused = false) => {
+    kept = await renew(store, kept ?? current, isRefused, signal, over(server, purpose));
     return kept.accessToken;
   };
   return {
@@ -36,7 +36,7 @@ export async function signInCredential(
       const { accessToken, refreshToken } = kept ?? current;
       // Another request of this process was refused with the same one, and has renewed it meanwhile.
       if (refused !== accessToken) return true;
-      return refreshToken !== null && (await renewed(signal)) !== refused;
+      return refreshToken !== null && (await renewed(signal, true)) !== refused;
     },
   };
 }
@@ -45,7 +45,13 @@ export async function signInCredential(
  * A refresh token is valid for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
  * lock, after checking whether another one has done so, and stores the reply before using it.
  */
-async function renew(store: SignInStore, used: SignIn, signal: AbortSignal, over: CommandError): Promise<SignIn> {
+async function renew(
+  store: SignInStore,
+  used: SignIn,
+  isRefused: boolean,
+  signal: AbortSignal,
+  over: CommandError,
+): Promise<SignIn> {
   const { issuer, server } = used;
   return withFileLock(store.lockFile(issuer, server), signal, async () => {
     const kept = await store.read(issuer, server);
@@ -65,7 +71,7 @@ async function renew(store: SignInStore, used: SignIn, signal: AbortSignal, over
       }
       const fault = issuerFault(issuer, error);
       // An issuer that is briefly unavailable ends no sign-in early.
-      if (fault.code === 'unreachable' && kept.expiresAtMs > Date.now()) return kept;
+      if (fault.code === 'unreachable' && !isRefused && kept.expiresAtMs > Date.now()) return kept;
       throw fault;
     }
     await store.write(fresh);

@@ -17,8 +17,8 @@ export interface StartedWorkerOptions {
   readonly addresses: readonly string[];
   readonly authPart: string;
   readonly contentPart?: string | undefined;
-  /** With a sign-in: returns its present token. */
-  readonly renewedToken?: () => Promise<string>;
+  /** With a sign-in: returns its present token, or another one than the `refused` one. */
+  readonly renewedToken?: (refused: boolean) => Promise<string>;
   readonly methods: readonly ProductionId[];
   readonly name?: string | undefined;
   readonly concurrency: number;
@@ -30,8 +30,10 @@ export async function startWorker(options: StartedWorkerOptions, report: WorkerR
   const folder = join(config.cacheDir ?? tmpdir(), 'methods');
   // The key is the worker's own: a step that could read it could act for the whole organization.
   const secrets = new Map([...config.variables].filter(([name]) => name !== 'SERVICE_API_KEY'));
+  const { renewedToken } = options;
   const worker = new Worker({
     ...options,
+    ...(renewedToken !== undefined && { renewedToken: (refused) => report.renewal(() => renewedToken(refused)) }),
     secrets,
     dataDir: join(folder, 'worker'),
     cacheDir: join(folder, 'environments'),

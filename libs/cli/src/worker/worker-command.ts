@@ -88,7 +88,13 @@ async function schedulerOf(api: ServerApi) {
   if (api.credentialKind(RUNS) !== 'sign-in') {
     return { addresses, authPart, contentPart: api.contentPart(RUNS) };
   }
-  return { addresses, authPart, renewedToken: async () => (await api.bearer(RUNS)) ?? authPart };
+  let present = authPart;
+  const renewedToken = async (refused: boolean) => {
+    if (refused) await api.renewBearer(RUNS, present);
+    present = (await api.bearer(RUNS)) ?? present;
+    return present;
+  };
+  return { addresses, authPart, renewedToken };
 }
 
 /** A worker without a content part would wait for runs that it is never offered. @throws CommandError */

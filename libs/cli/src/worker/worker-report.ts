@@ -20,6 +20,8 @@ export class WorkerReport {
   readonly refused: Promise<void>;
   refusal: CommandError | null = null;
   private refuse: () => void = () => {};
+  /** Of the sign-in, since the server refused its token: `failed` for a reason that may pass. */
+  private renewed: 'none' | 'due' | 'failed' | 'done' = 'none';
   private state: 'starting' | 'connected' | 'away' | 'stopping' = 'starting';
 
   constructor(
@@ -52,11 +54,26 @@ export class WorkerReport {
   connected(): void {
     const { methods, concurrency, server } = this.facts;
     const again = this.state === 'away';
+    this.renewed = 'none';
     if (this.state === 'connected' || this.state === 'stopping') return;
     this.state = 'connected';
     if (again) return this.say({ event: 'connected' }, 'Connected again');
     const words = `Ready: ${methods.join(', ')}, ${concurrency} at a time, at ${server}`;
     this.say({ event: 'ready', ready: true, methods, concurrency, server }, words);
+  }
+
+  /** Notes whether the sign-in is renewed. @throws what `renew` throws */
+  async renewal(renew: () => Promise<string>): Promise<string> {
+    let outcome: 'failed' | 'done' = 'done';
+    try {
+      return await renew();
+    } catch (error) {
+      const code = error instanceof CommandError ? error.code : '';
+      if (code !== 'sign_in_over' && code !== 'sign_in_refused') outcome = 'failed';
+      throw error;
+    } finally {
+      if (this.renewed !== 'none') this.renewed = outcome;
+    }
   }
 
   runEnded(run: { readonly runId: string; readonly method: string; readonly attempt: number }, end: string): void {
@@ -90,9 +107,10 @@ export class WorkerReport {
       return;
     }
     const { code, waitMs, reason } = fields;
-    // A token that expires ends the stream; the next one has another token.
-    const isExpired = code === 'unauthorized' && this.facts.signedIn && this.state === 'connected';
-    if ((code === 'unauthorized' || code === 'forbidden') && !isExpired) {
+    // A token may expire before its issuer, or this machine, gives the next one. Only a renewed one is not tried again.
+    const mayPass = code === 'unauthorized' && this.facts.signedIn && this.renewed !== 'done';
+    if (mayPass && this.renewed === 'none') this.renewed = 'due';
+    if ((code === 'unauthorized' || code === 'forbidden') && !mayPass) {
       this.refusal = this.refusalOf(String(code), String(reason));
       return this.refuse();
     }
