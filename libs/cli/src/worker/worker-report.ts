@@ -22,7 +22,7 @@ export class WorkerReport {
   private refuse: () => void = () => {};
   /** Of the sign-in, since the server refused its token: `failed` for a reason that may pass. */
   private renewed: 'none' | 'due' | 'failed' | 'done' = 'none';
-  private state: 'starting' | 'connected' | 'away' | 'stopping' = 'starting';
+  private state: 'starting' | 'seeking' | 'connected' | 'away' | 'stopping' = 'starting';
 
   constructor(
     private readonly output: Output,
@@ -115,11 +115,14 @@ export class WorkerReport {
       return this.refuse();
     }
     // One line for an outage, for any number of tries.
-    if (this.state === 'away' || this.state === 'stopping') return;
+    if (this.state !== 'starting' && this.state !== 'connected') return;
     const again = typeof waitMs === 'number' ? `, trying again in ${timeSpan(waitMs)}` : '';
-    const words = this.state === 'starting' ? 'No connection yet' : 'The connection is lost';
-    if (this.state === 'connected') this.state = 'away';
+    const isFirst = this.state === 'starting';
+    this.state = isFirst ? 'seeking' : 'away';
+    const words = isFirst ? 'No connection yet' : 'The connection is lost';
     this.say({ event: 'disconnected', code: String(code) }, `${words} (${String(code)})${again}`);
+    // Such as a certificate for another name, which no time mends.
+    if (isFirst) this.output.note(`If none comes:  methods doctor --server ${this.facts.server}  says why`);
   }
 
   private refusalOf(code: string, reason: string): CommandError {
