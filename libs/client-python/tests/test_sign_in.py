@@ -142,6 +142,25 @@ def test_a_token_that_is_refused_is_renewed_and_the_request_repeated(desk: Desk)
     assert desk.refreshes == 3
 
 
+def test_a_request_whose_token_was_refused_outlasts_an_issuer_that_cannot_be_reached(desk: Desk) -> None:
+    # By this clock the token is valid, and even one that is not fresh any more counts for nothing.
+    for left in (600, 5):
+        desk.sign_in(left)
+        desk.valid, desk.refreshes, desk.status = "refresh-0", 0, 503
+        desk.bearers, desk.revoked = [], [desk.token(0)]
+        with Methods(max_retries=0) as hasty, pytest.raises(ConnectionFailed):
+            hasty.runs.get("run_1")
+
+        with Methods() as client:
+            started = threading.Thread(target=lambda: client.runs.get("run_1"))
+            started.start()
+            while len(desk.bearers) < 2:
+                assert started.is_alive()
+            desk.status = 200
+            started.join()
+        assert desk.bearers[-1] == desk.token(1)
+
+
 def test_what_another_process_has_renewed_meanwhile_is_used(desk: Desk) -> None:
     desk.sign_in(600)
     desk.revoked = [desk.token(0)]

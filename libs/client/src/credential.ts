@@ -11,7 +11,7 @@ export interface Credential {
   /** Of a whole service key. It never leaves the process. */
   readonly contentPart: string | undefined;
   bearer(): string | Promise<string>;
-  /** Called after a 401. Returns true if a repeat has another bearer. */
+  /** Called after a 401. Returns true if a repeat has another bearer. @throws ConfigurationError, ConnectionError */
   renew?(): Promise<boolean>;
 }
 
@@ -84,11 +84,11 @@ function storedSignIn(stateDir: string, server: string | undefined): Found | nul
 function signInCredential(file: string, first: SignIn): Credential {
   let kept = first;
   let renewal: Promise<void> | null = null;
-  const renewed = () => {
+  const renewed = (isRefused: boolean) => {
     // One renewal serves all calls that need it.
     renewal ??= import('./renewed-sign-in.ts')
       .then(async ({ renewSignIn }) => {
-        kept = await renewSignIn(file, kept);
+        kept = await renewSignIn(file, kept, isRefused);
       })
       .finally(() => {
         renewal = null;
@@ -99,12 +99,12 @@ function signInCredential(file: string, first: SignIn): Credential {
     isKey: false,
     contentPart: undefined,
     async bearer() {
-      if (!isFresh(kept)) await renewed();
+      if (!isFresh(kept)) await renewed(false);
       return kept.accessToken;
     },
     async renew() {
       const used = kept.accessToken;
-      if (kept.refreshToken !== null) await renewed();
+      if (kept.refreshToken !== null) await renewed(true);
       return kept.accessToken !== used;
     },
   };

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 20_000;
 /** Used if an issuer does not say how long an access token is valid. */
 const EXPIRES_S = 300;
 
-/** `used`: the sign-in that is no longer fresh. @throws ConfigurationError, ConnectionError */
-export async function renewSignIn(file: string, used: SignIn): Promise<SignIn> {
+/** `used`: the sign-in that is no longer fresh, or was refused. @throws ConfigurationError, ConnectionError */
+export async function renewSignIn(file: string, used: SignIn, isRefused: boolean): Promise<SignIn> {
   const tooLong = () => new ConfigurationError('locked', `Another process holds ${file}.lock.`);
   const lock = { ageMaxMs: 120_000, waitMaxMs: 150_000, againMs: 25, tooLong };
   return withLockFile(`${file}.lock`, lock, async () => {
@@ -25,7 +25,7 @@ export async function renewSignIn(file: string, used: SignIn): Promise<SignIn> {
     }
     const fresh = await refreshed(kept, kept.refreshToken).catch((error: unknown) => {
       // An issuer that is briefly unavailable ends no sign-in early.
-      if (error instanceof ConnectionError && isValid) return null;
+      if (error instanceof ConnectionError && isValid && !isRefused) return null;
       throw error;
     });
     if (fresh === null) return kept;

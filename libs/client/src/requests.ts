@@ -94,16 +94,19 @@ export class Requests {
         return await once();
       } catch (error) {
         if (!(error instanceof MethodsError) || isStream(content)) throw error;
-        if (error instanceof AuthenticationError && !renewed && (await credential.renew?.())) {
-          renewed = true;
-          continue;
+        let fault: MethodsError = error;
+        if (error instanceof AuthenticationError && !renewed) {
+          const outcome = await renewalBy(credential);
+          if (outcome instanceof MethodsError) fault = outcome;
+          renewed = outcome === true;
+          if (renewed) continue;
         }
         const nowMs = performance.now();
         failingSinceMs ??= nowMs;
         isUnderway ||= waitMs > 0 && nowMs - beganMs >= REACHED_MS;
         const outlasts = isUnderway && maxRetries > 0 && nowMs - failingSinceMs < OUTAGE_MS_MAX;
-        const pauseMs = pauseMsAfter(error, attempt);
-        if (pauseMs === null || (attempt >= maxRetries && !outlasts)) throw error;
+        const pauseMs = pauseMsAfter(fault, attempt);
+        if (pauseMs === null || (attempt >= maxRetries && !outlasts)) throw fault;
         await pause(pauseMs, signal);
       }
     }
@@ -139,6 +142,16 @@ export class Requests {
     if (response.ok) return exchange;
     const retryAfter = retryAfterMs(response.headers.get('retry-after'));
     throw errorOfReply(response.status, parsed(await exchange.text()), { requestId, retryAfterMs: retryAfter });
+  }
+}
+
+/** An issuer that cannot be reached may be a moment later: its fault is that of the request. */
+async function renewalBy(credential: Credential): Promise<boolean | MethodsError> {
+  try {
+    return (await credential.renew?.()) ?? false;
+  } catch (error) {
+    if (error instanceof MethodsError) return error;
+    throw error;
   }
 }
 

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { findAccess } from './credential.ts';
+import { Requests } from './requests.ts';
+import { isStarted } from './run.ts';
 
 const SERVER = 'https://methods.test';
 const AUDIENCE = `${SERVER}/api`;
@@ -104,4 +106,35 @@ test('a sign-in that is over, for another server, or in the keyring is a typed e
   assert.equal(await bearer(), tokenFor(AUDIENCE, 0));
   rmSync(file());
   await assert.rejects(bearer(), { code: 'sign_in_in_keyring' });
+});
+
+test('a request whose token was refused outlasts an issuer that cannot be reached', async () => {
+  // By this clock the token is valid, and even that of a sign-in that is not fresh any more counts for nothing.
+  for (const leftMs of [600_000, 1_000]) {
+    signedIn(leftMs);
+    Object.assign(issuer, { refreshes: 0, valid: 'refresh-0', status: 503 });
+    const { credential, baseUrl } = findAccess({}, surroundings);
+    const refusals: string[] = [];
+    const run = { run_id: 'run_1', status: 'queued' };
+    const requests = new Requests({
+      ...{ baseUrl, credential, timeoutMs: 10_000, maxRetries: 2 },
+      log: () => {},
+      fetch: async (_url, init) => {
+        const sent = new Headers(init?.headers).get('authorization') ?? '';
+        if (sent === `Bearer ${tokenFor(AUDIENCE, 1)}`) return Response.json(run);
+        refusals.push(sent);
+        if (refusals.length === 2) issuer.status = 200;
+        return Response.json({ error: 'unauthorized', message: 'No.' }, { status: 401 });
+      },
+    });
+    const read = { verb: 'GET', path: '/v1/runs/run_1', is: isStarted } as const;
+    assert.deepEqual(await requests.send(read), run);
+    assert.deepEqual(refusals, [`Bearer ${tokenFor(AUDIENCE, 0)}`, `Bearer ${tokenFor(AUDIENCE, 0)}`]);
+    issuer.status = 503;
+    signedIn(leftMs);
+    const fresh = findAccess({}, surroundings).credential;
+    const hasty = new Requests({ ...requests.settings, credential: fresh, maxRetries: 0 });
+    // Not that the sign-in is refused: it may be renewed a moment later.
+    await assert.rejects(hasty.send({ ...read, path: '/v1/runs/run_2' }), { code: 'unreachable' });
+  }
 });

@@ -54,14 +54,16 @@ class StoredSignIn:
         """Raises CredentialError or ConnectionFailed."""
         with self._renewing:
             if not _is_fresh(self._kept):
-                self._kept = _renewed(self._file, self._kept)
+                self._kept = _renewed(self._file, self._kept, refused=False)
             return str(self._kept["accessToken"])
 
     def renew(self, refused: str) -> bool:
-        """After a 401 for this token. Returns True if there is another one now."""
+        """After a 401 for this token. Returns True if there is another one now. Raises as ``bearer``."""
         with self._renewing:
+            # Empty: the request got its token by ``bearer``, which keeps an old one while the issuer is unavailable.
+            refused = refused or self._kept["accessToken"]
             if self._kept["accessToken"] == refused and self._kept.get("refreshToken") is not None:
-                self._kept = _renewed(self._file, self._kept)
+                self._kept = _renewed(self._file, self._kept, refused=True)
             return bool(self._kept["accessToken"] != refused)
 
 
@@ -89,7 +91,7 @@ def stored_sign_in(address: Optional[str]) -> Optional[StoredSignIn]:
     return None
 
 
-def _renewed(file: Path, used: Mapping[str, Any]) -> Mapping[str, Any]:
+def _renewed(file: Path, used: Mapping[str, Any], refused: bool) -> Mapping[str, Any]:
     with held(Path(f"{file}.lock")):
         kept = _read_sign_in(file)
         if kept is None:
@@ -105,7 +107,7 @@ def _renewed(file: Path, used: Mapping[str, Any]) -> Mapping[str, Any]:
             fresh = _refreshed(kept)
         except ConnectionFailed:
             # An issuer that is briefly unavailable ends no sign-in early.
-            if is_valid:
+            if is_valid and not refused:
                 return kept
             raise
         _replace(file, json.dumps(fresh) + "\n")

@@ -89,19 +89,24 @@ class Requests:
             try:
                 return once()
             except MethodsError as error:
+                fault: MethodsError = error
                 if isinstance(error, AuthenticationError) and not renewed and request.repeatable:
-                    renewed = in_thread(lambda: self.credential.renew(bearer or ""))
+                    try:
+                        renewed = in_thread(lambda: self.credential.renew(bearer or ""))
+                    except ConnectionFailed as away:
+                        # The issuer may be reachable a moment later.
+                        fault = away
                     if renewed:
                         continue
                 now = time.monotonic()
                 failing_since = failing_since or now
                 underway = underway or (request.wait_s > 0 and now - began >= _REACHED_S)
                 outlasts = underway and retries > 0 and now - failing_since < OUTAGE_S
-                pause = pause_after(error, attempt)
+                pause = pause_after(fault, attempt)
                 if pause is None or not request.repeatable or _is_over(request, pause):
-                    raise
+                    raise fault
                 if attempt >= retries and not outlasts:
-                    raise
+                    raise fault
                 sleep(pause)
                 attempt += 1
 
