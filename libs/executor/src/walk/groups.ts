@@ -131,7 +131,8 @@ export async function walkRepeat(walk: Walk, step: CompiledStep, loop: RepeatLoo
       const roundPath = `${path}[${round}]`;
       const isOver = walk.run.options.ending !== undefined && !place.frame.cleans;
       if (round > 0 && loop.delayMs > 0 && !isOver && !hasBegun(walk, roundPath)) {
-        const delay = { kind: step.kind, path: roundPath, key: 'delay_until', endsMs: place.frame.endsMs } as const;
+        const bounds = { spanMs: loop.delayMs, endsMs: place.frame.endsMs };
+        const delay = { kind: step.kind, path: roundPath, key: 'delay_until', ...bounds } as const;
         const blocked = await delayUntil(walk, delay, () => walk.wallMs() + loop.delayMs);
         if (blocked !== null) return blocked;
       }

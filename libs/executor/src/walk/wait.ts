@@ -23,7 +23,8 @@ export async function waitUntil(walk: Walk, step: WaitStep, turn: Turn): Promise
   if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
   if (mock !== null) return walk.finished(step, turn, mock.returned, begun, { checks });
   walk.run.options.observer?.stepStarted?.(path, 'wait', 1);
-  const delay = { kind: step.kind, path, key: 'until', endsMs: place.frame.endsMs } as const;
+  const spanMs = step.wait.kind === 'for' ? step.wait.ms : null;
+  const delay = { kind: step.kind, path, key: 'until', spanMs, endsMs: place.frame.endsMs } as const;
   try {
     const blocked = await delayUntil(walk, delay, () => timeOf(walk, step, turn));
     return blocked ?? walk.finished(step, turn, undefined, begun, { checks });
@@ -37,23 +38,28 @@ export interface Delay {
   readonly path: string;
   /** In the checkpoint: a round of a wait step can have a delay before it and its own time. */
   readonly key: 'until' | 'delay_until';
+  /** What it takes as a whole; null: it ends at a time of its own. */
+  readonly spanMs: number | null;
   /** The end of the run's own time, which waiting in place counts towards; null: no bound. */
   readonly endsMs: number | null;
 }
 
 /**
- * Null when the time has come. The time of a long wait is kept, so that a resume does not begin it again.
+ * Null when the time has come. The time of a long wait is kept, so that a resume does not begin it again. It is kept by
+ * the clock of the worker that began it: if more than the whole span is left, that clock was ahead or this one was set
+ * back, and the span begins again. Otherwise a wait of minutes would take as long as the clocks differ.
  * @throws StepFailure of kind timeout when the run's own time is over before.
  */
 export async function delayUntil(walk: Walk, delay: Delay, time: () => number): Promise<Blocked | null> {
   const { run } = walk;
-  const { kind, path, key, endsMs } = delay;
-  const known = keptTime(run.begun(path)?.checkpoint ?? null, key);
-  const untilMs = known ?? time();
+  const { kind, path, key, spanMs, endsMs } = delay;
+  const kept = keptTime(run.begun(path)?.checkpoint ?? null, key);
+  const isKept = kept !== null && (spanMs === null || kept - walk.wallMs() <= spanMs);
+  const untilMs = isKept ? kept : time();
   const leftMs = untilMs - walk.wallMs();
   if (leftMs > IN_PLACE_MS_MAX) {
     const checkpoint = { [key]: new Date(untilMs).toISOString() };
-    if (known === null && !(await run.started(path, kind, checkpoint))) return STOPPED;
+    if (!isKept && !(await run.started(path, kind, checkpoint))) return STOPPED;
     return { kind: 'sleeping', untilMs };
   }
   if (leftMs <= 0) return null;

@@ -222,6 +222,20 @@ describe('wait', () => {
     assert.deepEqual(run.paths, ['pause', 'then']);
   });
 
+  it('begins again where the clock was set back by more, and takes no longer than that', async () => {
+    let nowMs = 1_900_000_000_000;
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs, after: systemClock.after };
+    const run = new Attempts(method('2h'), { clock, substitute });
+    assert.deepEqual(await run.run(), { status: 'sleeping', untilMs: nowMs + 7_200_000 });
+    nowMs -= 500 * 86_400_000;
+    const untilMs = nowMs + 7_200_000;
+    assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
+    nowMs += 1_000_000;
+    assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
+    nowMs = untilMs;
+    assert.equal((await run.run()).status, 'succeeded');
+  });
+
   it('waits for a time, and not at all when it is past', async () => {
     const clock = quickClock();
     const run = new Attempts(method('{ until: inputs.at }', '{ at: datetime }'), {
