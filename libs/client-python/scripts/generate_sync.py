@@ -18,7 +18,7 @@ WORDS = (
     (r"\bCallable\[\[(\w*)\], Coroutine\[Any, Any, (\w+)\]\]", r"Callable[[\1], \2]"),
     (r"Callable, Coroutine,", "Callable,"),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
-    (r"\ba(close|read|iter_lines|iter_bytes)\b", r"\1"),
+    (r"\ba(close|read|iter_bytes)\b", r"\1"),
     (r"\bAsync(?=[A-Z])", ""),
 )
 HEAD = "# Written by scripts/generate_sync.py from methods/_async/{name}.\n"

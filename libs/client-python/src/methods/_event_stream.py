@@ -1,14 +1,15 @@
-"""Reads Server-Sent Events line by line, and remembers where to continue after a broken connection."""
+"""Reads Server-Sent Events as their bytes arrive, and remembers where to continue after a broken connection."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Any, List, Optional
+from dataclasses import dataclass, field
+from typing import Any, Iterator, List, Optional
 
 from ._models import FINISHED, Event
 
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _RUN_ID = re.compile(r'\{"run_id":"([^"]*)"')
 
 
@@ -31,31 +32,66 @@ class RawEvent:
         return json.loads(self.text)
 
 
+@dataclass
+class _Fields:
+    """Of an event that is not whole yet."""
+
+    name: str = "message"
+    id: Optional[str] = None
+    data: List[str] = field(default_factory=lambda: [])
+
+
 class EventStream:
     def __init__(self, last_id: Optional[str] = None) -> None:
+        #: Of the last whole event: one that was cut is asked for again.
         self.last_id = last_id
-        self._name = "message"
-        self._data: List[str] = []
+        self._fields = _Fields()
+        #: Of the line that has not ended.
+        self._parts: List[bytes] = []
+        #: The second half of a line end may follow.
+        self._after_return = False
 
-    def feed(self, line: str) -> Optional[RawEvent]:
+    def feed(self, chunk: bytes) -> Iterator[RawEvent]:
+        """The events that these bytes complete."""
+        # The lines of httpx also end at characters that JSON leaves as they are, such as U+2028: a text with them would
+        # break its event, or begin one of its own.
+        if not chunk:
+            return
+        if self._after_return and chunk[:1] == b"\n":
+            chunk = chunk[1:]
+        self._after_return = chunk[-1:] == b"\r"
+        first, *rest = _LINE_END.split(chunk)
+        self._parts.append(first)
+        for part in rest:
+            line = b"".join(self._parts).decode("utf-8", "replace")
+            self._parts = [part]
+            event = self._line(line)
+            if event is not None:
+                yield event
+
+    def cut(self) -> None:
+        """What of an event came before the connection broke does not count."""
+        self._fields, self._parts, self._after_return = _Fields(), [], False
+
+    def _line(self, line: str) -> Optional[RawEvent]:
         """Returns the event that this line completes."""
+        fields = self._fields
         if line:
             name, _, value = line.partition(":")
             value = value[1:] if value.startswith(" ") else value
             if name == "event":
-                self._name = value
+                fields.name = value
             elif name == "data":
-                self._data.append(value)
+                fields.data.append(value)
             elif name == "id":
-                self.last_id = value
+                fields.id = value
             return None
-        text, name = "\n".join(self._data), self._name
-        self.cut()
-        return RawEvent(name, self.last_id, text) if text else None
-
-    def cut(self) -> None:
-        """What of an event came before the connection broke does not count."""
-        self._name, self._data = "message", []
+        self._fields = _Fields()
+        text = "\n".join(fields.data)
+        if not text:
+            return None
+        self.last_id = self.last_id if fields.id is None else fields.id
+        return RawEvent(fields.name, self.last_id, text)
 
 
 def run_event(raw: RawEvent) -> Optional[Event]:

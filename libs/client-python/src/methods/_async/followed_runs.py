@@ -150,20 +150,18 @@ class AsyncFollowedRuns:
         response = await self._requests.open(request, SILENCE_S)
         background.reads(response)
         try:
-            async for line in response.aiter_lines():
-                event = stream.feed(line.rstrip("\r\n"))
-                if event is None:
-                    continue
-                if background.stopped:
-                    return
-                self._last_id = stream.last_id
-                if event.event == "run":
-                    await self._changed(event)
-                elif event.event == "ready":
-                    self._is_open(background)
-                elif event.event == "resync":
-                    self._is_open(background)
-                    await self._read_all()
+            async for chunk in response.aiter_bytes():
+                for event in stream.feed(chunk):
+                    if background.stopped:
+                        return
+                    self._last_id = stream.last_id
+                    if event.event == "run":
+                        await self._changed(event)
+                    elif event.event == "ready":
+                        self._is_open(background)
+                    elif event.event == "resync":
+                        self._is_open(background)
+                        await self._read_all()
         except (httpx.TransportError, httpx.StreamError):
             pass
         finally:

@@ -95,15 +95,15 @@ class AsyncRuns:
             try:
                 if response.status_code == 204:
                     return
-                async for line in response.aiter_lines():
-                    raw = stream.feed(line.rstrip("\r\n"))
-                    event = run_event(raw) if raw is not None else None
-                    if event is None:
-                        continue
-                    failures = 0
-                    yield await self._content.opened_event(event)
-                    if ends(event):
-                        return
+                async for chunk in response.aiter_bytes():
+                    for raw in stream.feed(chunk):
+                        event = run_event(raw)
+                        if event is None:
+                            continue
+                        failures = 0
+                        yield await self._content.opened_event(event)
+                        if ends(event):
+                            return
             except httpx.TransportError as error:
                 if failures >= self._requests.max_retries:
                     raise self._requests.broken(error) from error

@@ -151,20 +151,18 @@ class FollowedRuns:
         response = self._requests.open(request, SILENCE_S)
         background.reads(response)
         try:
-            for line in response.iter_lines():
-                event = stream.feed(line.rstrip("\r\n"))
-                if event is None:
-                    continue
-                if background.stopped:
-                    return
-                self._last_id = stream.last_id
-                if event.event == "run":
-                    self._changed(event)
-                elif event.event == "ready":
-                    self._is_open(background)
-                elif event.event == "resync":
-                    self._is_open(background)
-                    self._read_all()
+            for chunk in response.iter_bytes():
+                for event in stream.feed(chunk):
+                    if background.stopped:
+                        return
+                    self._last_id = stream.last_id
+                    if event.event == "run":
+                        self._changed(event)
+                    elif event.event == "ready":
+                        self._is_open(background)
+                    elif event.event == "resync":
+                        self._is_open(background)
+                        self._read_all()
         except (httpx.TransportError, httpx.StreamError):
             pass
         finally:
