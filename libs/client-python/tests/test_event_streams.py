@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator
 import pytest
 from loopback import Handler, LoopbackServer
 
-from methods import Methods
+from methods import Methods, UnexpectedReply
 from methods._event_stream import EventStream
 
 AUTH = "sk_" + "A" * 43
@@ -81,6 +81,13 @@ def test_a_text_of_a_run_neither_breaks_its_event_nor_begins_another(service: Se
     with Methods(AUTH, base_url=service.url, worker=False) as client:
         assert [each.data for each in client.runs.events("run_1")] == [ended]
         assert client.run("wf_1", timeout=30).raw == ended
+
+
+def test_a_run_of_a_later_version_ends_the_calls_that_follow_it(service: Service, following: None) -> None:
+    service.shown = {**RUN, "status": "resting"}
+    service.events = event_of("run", service.shown)
+    with Methods(AUTH, base_url=service.url, worker=False) as client, pytest.raises(UnexpectedReply):
+        client.run("wf_1", timeout=30)
 
 
 def test_lines_end_as_the_standard_has_it_wherever_the_bytes_are_cut() -> None:

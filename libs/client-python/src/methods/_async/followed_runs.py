@@ -176,7 +176,11 @@ class AsyncFollowedRuns:
                 self._early.add(run_id)
         if not followed:
             return
-        run = run_of(event.data)
+        try:
+            run = run_of(event.data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            # Of a later version of the service: its reply says so to the callers.
+            return await self._read(run_id)
         # Long runs, and those of a person's sign-in, are sent in short.
         if "steps" in run.raw:
             at = next(self._order)
