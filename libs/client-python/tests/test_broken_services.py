@@ -119,6 +119,34 @@ def test_a_request_of_many_starts_that_fails_loses_no_outcome_of_those_before_it
             client.start_many(starts)
 
 
+def test_starts_that_are_no_json_are_found_before_the_first_request(service: Service) -> None:
+    def accepts(to: Handler, body: bytes) -> None:
+        sends({"items": [{"status": 201, "run": RUN}] * len(json.loads(body)["runs"])})(to, body)
+
+    service.reply = accepts
+    with Methods(AUTH, base_url=service.url) as client:
+        for value in (object(), float("nan"), "\ud800"):
+            with pytest.raises((TypeError, ValueError)):
+                client.start_many([Start("wf_1") for _ in range(1_001)] + [Start("wf_1", {"value": value})])
+        assert service.got == []
+        starts: Any = (Start("wf_1") for _ in range(2))
+        assert len(client.start_many(starts)) == 2
+
+
+def test_a_start_without_a_key_gets_one_that_its_repetitions_keep_and_an_empty_key_stays(service: Service) -> None:
+    replies = [sends(b'{"cut'), sends({"items": [{"status": 201, "run": RUN}]})]
+    service.reply = lambda to, body: replies.pop(0)(to, body)
+    none: Any = None
+    with Methods(AUTH, base_url=service.url) as client:
+        client.start_many([Start("wf_1", {}, none)])
+        first, again = (json.loads(body)["runs"][0]["idempotency_key"] for _, body, _ in service.got)
+        assert first == again and len(first) == 36
+        service.reply = sends(RUN)
+        client.start("wf_1", idempotency_key="")
+        client.runs.rerun("run_1", idempotency_key="")
+        assert [json.loads(body)["idempotency_key"] for _, body, _ in service.got[2:]] == ["", ""]
+
+
 def test_a_service_that_does_not_wait_is_not_asked_again_at_once(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

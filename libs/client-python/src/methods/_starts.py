@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, cast
 
 from ._errors import CredentialError, api_error
-from ._exchange import encoded
 from ._models import BatchItem, Json, run_of
 
 #: Of one request.
@@ -17,6 +16,11 @@ _BODY_BYTES_MAX = 4 * 1024 * 1024 - 1_024
 
 def new_key() -> str:
     return str(uuid.uuid4())
+
+
+def key_or_new(given: Optional[str]) -> str:
+    """An empty key, as of a variable that is set to nothing, is the service's to refuse: its caller relies on it."""
+    return new_key() if given is None else given
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class Start:
     version: Optional[str] = None
     webhook_url: Optional[str] = None
     metadata: Optional[Mapping[str, str]] = None
+
+    def __post_init__(self) -> None:
+        # A caller may have None where it has no key.
+        object.__setattr__(self, "idempotency_key", key_or_new(self.idempotency_key))
 
 
 def start_body(start: Start, *, is_key: bool, answered_here: bool = False) -> Json:
@@ -49,13 +57,12 @@ def start_body(start: Start, *, is_key: bool, answered_here: bool = False) -> Js
     return {name: value for name, value in body.items() if value is not None}
 
 
-def batches(bodies: Mapping[int, Json]) -> Iterator[Tuple[List[int], bytes]]:
+def batches(starts: Mapping[int, bytes]) -> Iterator[Tuple[List[int], bytes]]:
     """The bodies of as few requests as the sizes allow, each with the places of its starts."""
     places: List[int] = []
     parts: List[bytes] = []
     size = 0
-    for place, body in bodies.items():
-        part = encoded(body)
+    for place, part in starts.items():
         if places and (len(places) == _RUNS_MAX or size + len(part) > _BODY_BYTES_MAX):
             yield places, b'{"runs":[' + b",".join(parts) + b"]}"
             places, parts, size = [], [], 0

@@ -10,9 +10,9 @@ from typing import Any, Callable, Coroutine, Dict, List, Mapping, Optional, Sequ
 
 from .._credentials import find_credential
 from .._errors import Conflict, ConnectionFailed, InvalidRequest, MethodsError, RunTimeout
-from .._exchange import WAIT_S, Send, pause_after, posted, run_path
+from .._exchange import WAIT_S, Send, encoded, pause_after, posted, run_path
 from .._models import BatchItem, Json, Run, run_of
-from .._starts import Start, batches, new_key, outcomes_of, start_body
+from .._starts import Start, batches, key_or_new, outcomes_of, start_body
 from .._worker import AppWorker, app_worker
 from .concurrency import AsyncLocal, AsyncOnAsk, AsyncOnError, AsyncPlaces, settled, sleep
 from .content import AsyncContent
@@ -91,7 +91,7 @@ class AsyncMethods:
         timeout: Optional[float] = None,
     ) -> Run:
         """Starts a run and waits until it has ended, with any status. ``timeout`` ends the waiting, not the run."""
-        start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
+        start = Start(method_id, inputs, key_or_new(idempotency_key), version, webhook_url, metadata)
         handler = on_ask or self._on_ask
         body = start_body(start, is_key=self._is_key, answered_here=handler is not None)
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -118,7 +118,7 @@ class AsyncMethods:
         metadata: Optional[Mapping[str, str]] = None,
     ) -> Run:
         """Starts a run and returns at once."""
-        start = Start(method_id, inputs, idempotency_key or new_key(), version, webhook_url, metadata)
+        start = Start(method_id, inputs, key_or_new(idempotency_key), version, webhook_url, metadata)
         body = start_body(start, is_key=self._is_key)
         return await self._started(body, lambda sent: self._requests.send(posted("/v1/runs", sent), run_of))
 
@@ -137,7 +137,7 @@ class AsyncMethods:
                 if earlier is not None:
                     again[place] = earlier
             if not again:
-                return [outcomes[place] for place in range(len(starts))]
+                return [outcomes[place] for place in range(len(bodies))]
             for place, outcome in (await self._sent_many(again)).items():
                 if not _is_other_start(outcome.error):
                     outcomes[place] = outcome
@@ -146,12 +146,13 @@ class AsyncMethods:
     async def _sent_many(self, bodies: Mapping[int, Json]) -> Dict[int, BatchItem]:
         # A request that fails after another was replied to is the outcome of its starts and of those after it: without
         # the outcomes that are known, a caller would start all again.
-        left = dict(bodies)
+        # Likewise a value that is no JSON has to be found before the first request.
+        left = {place: encoded(body) for place, body in bodies.items()}
         outcomes: Dict[int, BatchItem] = {}
         fault: Optional[MethodsError] = None
         attempt = 0
         while left:
-            again: Dict[int, Json] = {}
+            again: Dict[int, bytes] = {}
             pause = 0.0
             for places, content in batches(left):
                 headers = {"content-type": "application/json"}

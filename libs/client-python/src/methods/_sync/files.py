@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from .._exchange import Send
 from .._models import File, Json, file_of
-from .._starts import new_key
+from .._starts import key_or_new
 from .content import Content
 from .requests import Requests
 
@@ -37,7 +37,7 @@ class Files:
 
         ``content``: bytes, or a file opened with ``"rb"``, which is not read into memory.
         """
-        key = idempotency_key or new_key()
+        key = key_or_new(idempotency_key)
         sealing = self._content.of_file(key)
         if sealing is not None:
             return self._upload_sealed(sealing, content, name, media_type, key)

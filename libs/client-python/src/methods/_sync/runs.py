@@ -9,7 +9,7 @@ from .._errors import Conflict, InvalidRequest
 from .._event_stream import EventStream, ends, run_event
 from .._exchange import SILENCE_S, Send, backoff_s, posted, run_path
 from .._models import Event, Json, Question, Run, page_of, run_of
-from .._starts import new_key
+from .._starts import key_or_new
 from .concurrency import sleep
 from .content import Content
 from .requests import Requests
@@ -70,7 +70,7 @@ class Runs:
         self, run_id: str, *, from_step: Optional[str] = None, idempotency_key: Optional[str] = None
     ) -> Run:
         """A new run of the same version with the same inputs. In device mode they are opened and sealed again."""
-        body: Json = {"idempotency_key": idempotency_key or new_key()}
+        body: Json = {"idempotency_key": key_or_new(idempotency_key)}
         if from_step is not None:
             body["from_step"] = from_step
         try:
