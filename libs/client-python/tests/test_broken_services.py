@@ -97,6 +97,15 @@ def test_a_reply_that_is_cut_is_no_result_and_a_redirect_gets_no_key(service: Se
             client.runs.get("run_1")
 
 
+def test_a_reply_that_is_not_encoded_as_it_says_is_no_reply(service: Service) -> None:
+    service.reply = sends(b"no gzip", content_encoding="gzip")
+    with Methods(AUTH, base_url=service.url, max_retries=1) as client:
+        for call in (client.runs.get, client.runs.cancel, lambda run: next(client.runs.events(run))):
+            with pytest.raises(ConnectionFailed):
+                call("run_1")
+    assert [path for path, _, _ in service.got].count("/v1/runs/run_1") == 2
+
+
 def test_a_status_of_a_later_version_is_not_waited_for(service: Service) -> None:
     service.reply = sends({**RUN, "status": "resting"})
     with Methods(AUTH, base_url=service.url) as client, pytest.raises(UnexpectedReply) as unknown:

@@ -162,7 +162,7 @@ class AsyncFollowedRuns:
                     elif event.event == "resync":
                         self._is_open(background)
                         await self._read_all()
-        except (httpx.TransportError, httpx.StreamError):
+        except (httpx.RequestError, httpx.StreamError):
             pass
         finally:
             await response.aclose()

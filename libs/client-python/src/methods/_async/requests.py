@@ -135,7 +135,7 @@ class AsyncRequests:
             log_reply(request, response, time.monotonic() - began)
             if not response.is_success:
                 await self._read_refusal(response)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             log_reply(request, error, time.monotonic() - began)
             raise self.broken(error) from error
         return response

@@ -73,7 +73,7 @@ class AsyncRunFiles:
         try:
             async for chunk in response.aiter_bytes():
                 yield chunk
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._requests.broken(error) from error
         finally:
             await response.aclose()

@@ -104,7 +104,7 @@ class AsyncRuns:
                         yield await self._content.opened_event(event)
                         if ends(event):
                             return
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if failures >= self._requests.max_retries:
                     raise self._requests.broken(error) from error
             finally:

@@ -163,7 +163,7 @@ class FollowedRuns:
                     elif event.event == "resync":
                         self._is_open(background)
                         self._read_all()
-        except (httpx.TransportError, httpx.StreamError):
+        except (httpx.RequestError, httpx.StreamError):
             pass
         finally:
             response.close()

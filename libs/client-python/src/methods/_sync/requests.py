@@ -136,7 +136,7 @@ class Requests:
             log_reply(request, response, time.monotonic() - began)
             if not response.is_success:
                 self._read_refusal(response)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             log_reply(request, error, time.monotonic() - began)
             raise self.broken(error) from error
         return response

@@ -74,7 +74,7 @@ class RunFiles:
         try:
             for chunk in response.iter_bytes():
                 yield chunk
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._requests.broken(error) from error
         finally:
             response.close()
