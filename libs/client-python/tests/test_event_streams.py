@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from typing import Any, Dict, Iterator
@@ -9,7 +10,7 @@ from typing import Any, Dict, Iterator
 import pytest
 from loopback import Handler, LoopbackServer
 
-from methods import Methods, UnexpectedReply
+from methods import AsyncMethods, Methods, UnexpectedReply
 from methods._event_stream import EventStream
 
 AUTH = "sk_" + "A" * 43
@@ -88,6 +89,31 @@ def test_a_run_of_a_later_version_ends_the_calls_that_follow_it(service: Service
     service.events = event_of("run", service.shown)
     with Methods(AUTH, base_url=service.url, worker=False) as client, pytest.raises(UnexpectedReply):
         client.run("wf_1", timeout=30)
+
+
+def test_a_call_that_is_cancelled_while_it_reads_its_run_does_not_keep_the_stream(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("methods._async.client._WAITING_CONNECTIONS", 0)
+
+    async def cancelled() -> None:
+        reads = asyncio.Event()
+
+        async def stalls(*_: Any, **__: Any) -> None:
+            reads.set()
+            await asyncio.Event().wait()
+
+        async with AsyncMethods(AUTH, base_url=service.url, worker=False) as client:
+            followed = client._followed.get()
+            monkeypatch.setattr(followed, "_read", stalls)
+            call = asyncio.ensure_future(client.run("wf_1"))
+            await reads.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert followed._background is None and not followed._runs
+
+    asyncio.run(cancelled())
 
 
 def test_lines_end_as_the_standard_has_it_wherever_the_bytes_are_cut() -> None:

@@ -52,8 +52,13 @@ class FollowedRuns:
                     raise client_closed()
                 self._runs.setdefault(run.run_id, set()).add(followed)
                 early = run.run_id in self._early or len(self._early) >= _EARLY_MAX
-            if run.status != "queued" or early:
-                self._read(run.run_id, request.deadline, underway=True)
+            try:
+                if run.status != "queued" or early:
+                    self._read(run.run_id, request.deadline, underway=True)
+            except BaseException:
+                # Cancelled, or interrupted from the keyboard: the stream would stay open for it.
+                followed.leave()
+                raise
             return followed
         finally:
             with self._lock:
