@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import re
+import unicodedata
 from typing import Any, Dict, List, Mapping, Optional, Tuple, cast
 
 from ._canonical import canonical
@@ -197,13 +198,13 @@ def sealed_files_in(inputs: Any) -> List[Json]:
 
 
 def check_file_name(name: str) -> None:
-    """The service does not see the name of a sealed file. Raises InvalidRequest."""
+    """By the rule of the service, which does not see the name of a sealed file. Raises InvalidRequest."""
     fault = None
     if name in ("", ".", "..") or any(part in name for part in "/\\") or re.match(r"[A-Za-z]:", name):
         fault = "names no file of a folder"
     elif len(name.encode("utf-8", "surrogatepass")) > 255:
         fault = "is longer than 255 bytes"
-    elif name[-1] in ". " or not name.isprintable() or "\ufffd" in name:
+    elif name[-1] in ". " or "\ufffd" in name or any(unicodedata.category(each) in ("Cc", "Cs") for each in name):
         fault = "ends in a dot or a space, or holds control characters"
     if fault is not None:
         message = f"The name of the file {fault}."
