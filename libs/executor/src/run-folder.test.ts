@@ -72,7 +72,11 @@ describe('a run folder', () => {
     const later = RunFolder.create(join(base, 'later'), 'run_5');
     await later.restore(folder.archive());
     assert.equal(later.bytesTotal, 5);
+    const { revision } = later;
     await later.clearStep('a');
+    assert.equal(later.bytesTotal, 0);
+    assert.notEqual(later.revision, revision, 'the saved folder has files that this one has no more');
     await later.write('a', 'x', bytes('6'), 'text/plain');
+    assert.equal(later.bytesTotal, 1);
   });
 });

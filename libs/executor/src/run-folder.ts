@@ -26,8 +26,8 @@ export class RunFolder {
   private made = false;
   private changes = 0;
   private serial = 0;
-  /** Files by the step's folder, with their bytes, which are returned when a step is cleared. */
-  private files: Map<string, Map<string, number>> | null = null;
+  /** The paths of files by the step's folder, without those that were restored. */
+  private files: Map<string, Set<string>> | null = null;
   /** Parallel steps change the folder while it is packed for one of them: packing and changes take turns. */
   private turn: Promise<unknown> | null = null;
   /** The writers of incomplete files and their bytes; the folder exists while there are any. */
@@ -215,16 +215,15 @@ export class RunFolder {
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
     const folder = folderOf(step);
-    this.known.drop(`${folder}/files/`);
+    // Also those that were restored: they must not count beside the files that replace them.
+    const gone = this.known.drop(`${folder}/files/`);
+    this.bytes -= gone.bytes;
+    if (gone.files > 0) this.changes++;
     await this.inTurn(() => this.removeFiles(folder));
-    const gone = this.files?.get(folder);
-    if (!this.files || gone === undefined) return;
-    this.files.delete(folder);
-    this.changes++;
-    for (const bytes of gone.values()) this.bytes -= bytes;
+    if (this.files?.delete(folder) !== true) return;
     // Names cannot be removed from it: it is made again from the others.
     this.names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
-    for (const files of this.files.values()) for (const path of files.keys()) this.names.add('file', path);
+    for (const paths of this.files.values()) for (const path of paths) this.names.add('file', path);
   }
 
   /** Beside the folder, since an incomplete file must not be packed. */
@@ -243,8 +242,8 @@ export class RunFolder {
     this.names ??= new MemberNames(RUN_FOLDER_LIMITS.filesMax);
     this.names.add('file', path);
     this.files ??= new Map();
-    const files = this.files.get(folder) ?? new Map<string, number>();
-    this.files.set(folder, files.set(path, 0));
+    const paths = this.files.get(folder) ?? new Set<string>();
+    this.files.set(folder, paths.add(path));
     this.checkBounds();
     this.made = true;
     const part = String(++this.serial);
@@ -255,7 +254,6 @@ export class RunFolder {
       try {
         const { bytes, sha256 } = await make(file).finally(() => file.close());
         await this.inTurn(() => this.putInPlace(parts, part, path));
-        files.set(path, bytes);
         this.known.add(path, { bytes, sha256 });
         this.bytes += bytes;
         this.changes++;

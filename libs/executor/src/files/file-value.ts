@@ -31,9 +31,16 @@ export class KnownFiles {
     this.facts.set(path, { bytes, sha256 });
   }
 
-  /** Removes those whose path begins with `prefix`. */
-  drop(prefix: string): void {
-    for (const path of this.facts.keys()) if (path.startsWith(prefix)) this.facts.delete(path);
+  /** Removes those whose path begins with `prefix`. Returns how many they are, and their bytes together. */
+  drop(prefix: string): { readonly files: number; readonly bytes: number } {
+    const dropped = { files: 0, bytes: 0 };
+    for (const [path, { bytes }] of this.facts) {
+      if (!path.startsWith(prefix)) continue;
+      this.facts.delete(path);
+      dropped.files++;
+      dropped.bytes += bytes;
+    }
+    return dropped;
   }
 
   /** True for an exact reference to one of them: a path with another size or content is invented. */
