@@ -2,8 +2,10 @@
 // opens questions with it, and lets nothing leave in the plain.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
+import { uploadFacts } from '@methods/cli/server/send-file';
 import { LineKeys } from '@methods/cli/start/input-lines';
 import type { ApiClient } from '../e2e/api-client.ts';
 import { person } from '../e2e/people.ts';
@@ -107,6 +109,20 @@ describe('an organization that keeps content on devices', () => {
     const first = await started(['--inputs', '{"word":"one"}', ...key], old);
     assert.equal(await started(['--inputs', '{"word":"one"}', ...key], old), first);
     assert.equal(await refusalOf(['start', method, '--inputs', '{"word":"two"}', ...key], old), 'idempotency_conflict');
+
+    await desk.folder.write('note.txt', 'guessed');
+    const keyOfFile = `order-${newId('run')}`;
+    const withFile = ['--inputs', '{"word":"one"}', '--inputs', 'letter=@note.txt', '--key', keyOfFile];
+    assert.equal(await started(withFile, old), await started(withFile, old));
+    // Who guesses the file cannot check it with what the service has.
+    const upload = await uploadFacts(keyOfFile, {
+      path: join(desk.folder.dir, 'note.txt'),
+      name: 'note.txt',
+      bytes: 7,
+    });
+    const uploadKey = createHash('sha256').update(JSON.stringify(upload)).digest('base64url');
+    const uploadHash = createHash('sha256').update(uploadKey).digest();
+    assert.equal((await stack.sql`select 1 from scheduler.files where idempotency_hash = ${uploadHash}`).length, 0);
 
     const rotated = await json<{ service_key: string }>(['keys', 'rotate', made.document.key.id], old);
     assert.equal(rotated.code, 0, rotated.stderr);

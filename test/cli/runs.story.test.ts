@@ -129,6 +129,18 @@ test('files are sent with a start, and one that is too large is refused before a
   assert.equal(await count(), before);
 });
 
+test('a start with files is repeated as one run, and not with another file', async () => {
+  const digest = stack.method('digest-files');
+  await desk.folder.write('kept.txt', 'kept');
+  const start = ['start', digest, '--inputs', 'a=@kept.txt', '--key', 'digest-kept-1'];
+  const { run_id: first } = await json<RunBody>(...start);
+  assert.equal((await json<RunBody>(...start)).run_id, first);
+  await desk.folder.write('kept.txt', 'changed');
+  const other = await methods(...start);
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /idempotency_key was used with other values/);
+});
+
 test('runs are listed by status and method, and shown', async () => {
   const greet = stack.method('greet');
   const started = await json<RunBody>('start', greet, '--wait');

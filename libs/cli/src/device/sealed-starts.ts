@@ -1,6 +1,5 @@
 // Starts of an organization that keeps content on devices: inputs and files are sealed with the service key on this
 // machine before they leave it.
-import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { SealedContent, SealedInputs } from '@methods/client/sealed-content';
 import type { ShownGrant } from '@methods/content/device/key-ring';
@@ -12,7 +11,7 @@ import { keyFor } from '../keys/local-key.ts';
 import type { GivenFile } from '../local-run/given-inputs.ts';
 import { keyCredential } from '../server/credential.ts';
 import { runPath } from '../server/run-calls.ts';
-import { type FileRequest, sendFileContent } from '../server/send-file.ts';
+import { type FileRequest, sendFileContent, uploadFacts } from '../server/send-file.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 
@@ -99,8 +98,9 @@ export class SealedStarts {
   }
 
   /** What inputs name the file by. @throws CommandError */
-  async sendFile(file: GivenFile): Promise<JsonObject> {
-    const idempotencyKey = randomUUID();
+  async sendFile(file: GivenFile, startKey: string): Promise<JsonObject> {
+    // Who guesses the file must not be able to check it with what the service has.
+    const idempotencyKey = this.digestOf(await uploadFacts(startKey, file)).toString('base64url');
     const upload = this.content.sealUpload(idempotencyKey);
     const request: FileRequest = {
       headers: { 'content-type': SEALED_MEDIA_TYPE, 'idempotency-key': idempotencyKey },

@@ -47,7 +47,7 @@ test('a file is sent unchanged, with its name, type and size', async () => {
     deepEqual([type, length, name], ['application/pdf', String(BYTES), 'Gr%C3%B6%C3%9Fe%201.pdf']);
     response.writeHead(201).end('{"file_id":"file_1"}');
   };
-  deepEqual(await sendFile(api, file), { file_id: 'file_1' });
+  deepEqual(await sendFile(api, file, 'order-7781'), { file_id: 'file_1' });
   equal(bytes, BYTES);
 });
 
@@ -55,16 +55,16 @@ test('the error for a file that grows or shrinks while it is sent names the file
   answer = (request) => request.resume();
   const changed = { code: 'file_changed', message: 'Größe 1.pdf changed while it was sent' };
   await appendFile(file.path, 'more');
-  await rejects(sendFile(api, file), changed);
+  await rejects(sendFile(api, file, 'order-7781'), changed);
   await truncate(file.path, 10);
-  await rejects(sendFile(api, file), changed);
+  await rejects(sendFile(api, file, 'order-7781'), changed);
   await rm(file.path);
-  await rejects(sendFile(api, file), { code: 'ENOENT' });
+  await rejects(sendFile(api, file, 'order-7781'), { code: 'ENOENT' });
 });
 
 test('a refusal before the server has read the file is reported', async () => {
   answer = (_request, response) => {
     response.writeHead(429, { connection: 'close' }).end('{"error":"rate_limited","message":"Too many."}');
   };
-  await rejects(sendFile(api, file), { code: 'rate_limited', message: 'Too many' });
+  await rejects(sendFile(api, file, 'order-7781'), { code: 'rate_limited', message: 'Too many' });
 });

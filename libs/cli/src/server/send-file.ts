@@ -1,5 +1,5 @@
 // Sends a file for the inputs of a run on a server.
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,14 +17,25 @@ export interface FileRequest {
   asSent(plain: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
+/**
+ * What identifies the upload: a start that is repeated with its key has to name the file that the first one sent, since
+ * another file is another input. A file that changed meanwhile is another one.
+ */
+export async function uploadFacts(startKey: string, { path, name }: GivenFile): Promise<JsonObject> {
+  const hash = createHash('sha256');
+  for await (const part of createReadStream(path)) hash.update(part as Buffer);
+  return { start: startKey, name, sha256: hash.digest('hex') };
+}
+
 /** Returns its reference. @throws CommandError `file_changed` and others */
-export async function sendFile(api: ServerApi, file: GivenFile): Promise<JsonObject> {
+export async function sendFile(api: ServerApi, file: GivenFile, startKey: string): Promise<JsonObject> {
   const { name, bytes } = file;
+  const facts = JSON.stringify(await uploadFacts(startKey, file));
   const headers = {
     'content-type': mediaTypeOf(extname(name)),
     'content-length': String(bytes),
     'x-file-name': encodeURIComponent(name),
-    'idempotency-key': randomUUID(),
+    'idempotency-key': createHash('sha256').update(facts).digest('base64url'),
   };
   return { file_id: await sendFileContent(api, file, { headers, asSent: (plain) => plain }) };
 }

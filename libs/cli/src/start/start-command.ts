@@ -37,10 +37,10 @@ export const startCommand: Command = {
     const method = productionMethodId(id);
     const sealing = await SealedStarts.ifKept(api, context);
     if (from !== undefined) return startFrom(api, { file: from, method, version, key: key ?? '', sealing }, context);
-    const { values: inputs } = await givenInputs(line.texts('inputs'), context, INPUT_FILE_LIMITS, (file) =>
-      sealing === null ? sendFile(api, file) : sealing.sendFile(file),
-    );
     const ownKey = key ?? randomUUID();
+    const { values: inputs } = await givenInputs(line.texts('inputs'), context, INPUT_FILE_LIMITS, (file) =>
+      sealing === null ? sendFile(api, file, ownKey) : sealing.sendFile(file, ownKey),
+    );
     const body = {
       method,
       inputs,
