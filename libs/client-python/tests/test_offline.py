@@ -66,7 +66,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 def test_a_mistyped_key_is_found_before_any_request() -> None:
     assert parse_key(WHOLE) == (AUTH, "b" * 43)
-    for wrong in (WHOLE[:-1] + "G", WHOLE + "0", WHOLE[:-1], WHOLE + "\n", "pk" + WHOLE[2:], ""):
+    for wrong in (WHOLE[:-1] + "G", WHOLE + "0", WHOLE[:-1], WHOLE[:50] + "\n" + WHOLE[50:], "pk" + WHOLE[2:], ""):
         with pytest.raises(CredentialError) as found:
             Methods(wrong, base_url="http://127.0.0.1:1")
         assert found.value.code == "invalid_key"
@@ -82,6 +82,19 @@ def test_the_key_comes_from_the_environment_before_the_file(monkeypatch: pytest.
     monkeypatch.setenv("SERVICE_API_KEY", "sk_" + "C" * 43)
     assert find_credential(None, None).bearer() == "sk_" + "C" * 43
     assert find_credential(AUTH, "http://b.example/").base_url == "http://b.example"
+
+
+def test_a_newline_after_a_mounted_secret_and_a_folder_that_is_gone_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SERVICE_API_KEY", f"{WHOLE}\n")
+    monkeypatch.setenv("METHODS_SERVER", " https://methods.example/\n")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    found = find_credential(None, None)
+    assert (found.base_url, found.bearer()) == ("https://methods.example", AUTH)
 
 
 def test_a_start_is_repeated_with_one_key_and_only_the_auth_part_leaves(serve: Callable[..., Server]) -> None:

@@ -49,14 +49,16 @@ class Credential:
 
 def find_credential(api_key: Optional[str], base_url: Optional[str]) -> Credential:
     """Nothing is sent before this has found a key that is well formed."""
-    variables = _dot_env(Path.cwd() / ".env")
+    # The working folder may have been removed since.
+    variables = _dot_env(Path(".env"))
     for name in ("SERVICE_API_KEY", "METHODS_SERVER"):
         if os.environ.get(name):
             variables[name] = os.environ[name]
     key = api_key if api_key is not None else variables.get("SERVICE_API_KEY")
     address = base_url or variables.get("METHODS_SERVER")
     if key is not None:
-        bearer, content_part = parse_key(key)
+        # A mounted secret often ends with a newline.
+        bearer, content_part = parse_key(key.strip())
         if not address:
             raise CredentialError(
                 "The address of the service is not known: pass base_url=, or set METHODS_SERVER.", code="no_address"
@@ -97,6 +99,7 @@ def _checksum(text: str) -> str:
 
 
 def _checked(address: str) -> str:
+    address = address.strip()
     if not re.fullmatch(r"https?://[^\s?#]+", address):
         raise CredentialError("The address of the service is not an http or https URL.", code="invalid_address")
     return address.rstrip("/")
