@@ -69,6 +69,8 @@ test('a worker endpoint over TLS has a certificate this machine trusts', async (
       ['problem', `${address}: its certificate comes from an authority this machine does not trust`],
     );
     assert.match(remedy ?? '', /NODE_EXTRA_CA_CERTS/);
+    const away = await workerEndpointFinding(address.replace(/:\d+$/, ':1'));
+    assert.match(away.remedy ?? '', /firewall/);
   } finally {
     server.close();
     rmSync(folder, { recursive: true });

@@ -143,30 +143,35 @@ export async function workerEndpointFinding(grpcUrl: string | null): Promise<Fin
   const faults = await Promise.all(addresses.map(faultOf));
   const away = addresses.filter((_, i) => faults[i] !== null);
   if (away.length === 0) return ok(NAME, `${grpcUrl} speaks gRPC`);
-  const found = `${away.join(', ')}: ${faults.find((fault) => fault !== null)}`;
-  const remedy = found.includes('its certificate ')
-    ? 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS'
-    : 'let this machine through the firewall to it; a proxy in between has to speak HTTP/2';
+  const first = faults.find((fault) => fault !== null);
+  const found = `${away.join(', ')}: ${first?.words}`;
+  const remedy = first?.hint ?? 'let this machine through the firewall to it; a proxy in between has to speak HTTP/2';
   return away.length < addresses.length ? warning(NAME, found, remedy) : problem(NAME, found, remedy);
 }
 
-function faultOf(address: string): Promise<string | null> {
+interface EndpointFault {
+  readonly words: string;
+  /** Of a certificate. */
+  readonly hint?: string;
+}
+
+function faultOf(address: string): Promise<EndpointFault | null> {
   return new Promise((resolve) => {
     const origin = address.startsWith('https://') ? address : `http://${address}`;
-    if (!URL.canParse(origin)) return resolve('is no address');
+    if (!URL.canParse(origin)) return resolve({ words: 'is no address' });
     const session = connect(origin);
-    const settle = (fault: string | null) => {
+    const settle = (fault: EndpointFault | null) => {
       clearTimeout(timer);
       session.destroy();
       resolve(fault);
     };
-    const timer = setTimeout(() => settle('does not answer'), TIME_MAX_MS);
+    const timer = setTimeout(() => settle({ words: 'does not answer' }), TIME_MAX_MS);
     session.once('remoteSettings', () => settle(null));
     session.on('error', (error: NodeJS.ErrnoException) => {
       const certificate = certificateFault(error);
-      if (certificate !== null) settle(`its certificate ${certificate}`);
-      else settle(error.code === 'ECONNREFUSED' ? 'nothing listens there' : 'does not speak HTTP/2');
+      if (certificate !== null) settle({ ...certificate, words: `its certificate ${certificate.words}` });
+      else settle({ words: error.code === 'ECONNREFUSED' ? 'nothing listens there' : 'does not speak HTTP/2' });
     });
-    session.once('close', () => settle('ends the connection'));
+    session.once('close', () => settle({ words: 'ends the connection' }));
   });
 }

@@ -56,16 +56,34 @@ function requestHint(code: string, requestId: unknown): string | undefined {
 
 // Explains in a sentence why no answer came: unknown names, closed ports, certificates, time.
 
-const CERTIFICATE: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'comes from an authority this machine does not trust',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes from an authority this machine does not trust',
-  UNABLE_TO_GET_ISSUER_CERT: 'comes from an authority this machine does not trust',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an authority this machine does not trust',
-  CERT_HAS_EXPIRED: 'has expired',
-  CERT_NOT_YET_VALID: 'is not valid yet by the clock of this machine',
-  CERT_REVOKED: 'was revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
+export interface CertificateFault {
+  /** Such as `has expired`. */
+  readonly words: string;
+  readonly hint: string;
+}
+
+const FOREIGN: CertificateFault = {
+  words: 'comes from an authority this machine does not trust',
+  hint: 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS',
+};
+const RENEW = 'its operator has to renew it';
+
+const CERTIFICATE: Readonly<Record<string, CertificateFault>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: { ...FOREIGN, words: 'is self-signed' },
+  SELF_SIGNED_CERT_IN_CHAIN: FOREIGN,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: FOREIGN,
+  UNABLE_TO_GET_ISSUER_CERT: FOREIGN,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: FOREIGN,
+  CERT_HAS_EXPIRED: { words: 'has expired', hint: `${RENEW}, or the clock of this machine is ahead` },
+  CERT_NOT_YET_VALID: {
+    words: 'is not valid yet by the clock of this machine',
+    hint: 'check the clock of this machine',
+  },
+  CERT_REVOKED: { words: 'was revoked', hint: RENEW },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    words: 'is for another name',
+    hint: 'use the name it is for; something in between may also answer in place of the server',
+  },
 };
 
 const CONNECTION: Readonly<Record<string, string>> = {
@@ -83,12 +101,12 @@ const CONNECTION: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'it does not answer',
 };
 
-/** The fault of the other side's certificate, such as `has expired`; null: the fault is another one. */
-export function certificateFault(error: unknown): string | null {
+/** The fault of the other side's certificate; null: the fault is another one. */
+export function certificateFault(error: unknown): CertificateFault | null {
   return (
     codesIn(error)
       .map((code) => CERTIFICATE[code] ?? null)
-      .find((words) => words !== null) ?? null
+      .find((fault) => fault !== null) ?? null
   );
 }
 
@@ -97,8 +115,8 @@ export function connectionFault(what: string, error: unknown): CommandError {
   const codes = codesIn(error);
   const certificate = certificateFault(error);
   if (certificate !== null) {
-    const hint = 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS';
-    return new CommandError('bad_certificate', `the certificate of ${what} ${certificate}`, { hint, cause: error });
+    const { words, hint } = certificate;
+    return new CommandError('bad_certificate', `the certificate of ${what} ${words}`, { hint, cause: error });
   }
   if (codes.some((code) => code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')) {
     const hint = 'check whether its address starts with http or https';
