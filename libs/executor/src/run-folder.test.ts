@@ -66,6 +66,20 @@ describe('a run folder', () => {
     await assert.rejects(folder.absolutePath('steps/missing'), { code: 'ENOENT' });
   });
 
+  it('has a new revision once the files of a step are gone, not while an older archive is packed', async () => {
+    const folder = RunFolder.create(base, 'run_8');
+    await folder.write('a', 'x', bytes('1'), 'text/plain');
+    const { revision } = folder;
+    const archive = folder.archive();
+    await archive.next();
+    const cleared = folder.clearStep('a');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(folder.revision, revision);
+    for await (const _ of archive);
+    await cleared;
+    assert.notEqual(folder.revision, revision);
+  });
+
   it('counts restored files towards its bytes, and lets a step that runs again use its names', async () => {
     const folder = RunFolder.create(base, 'run_5');
     await folder.write('a', 'x', bytes('12345'), 'text/plain');

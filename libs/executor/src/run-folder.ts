@@ -217,9 +217,10 @@ export class RunFolder {
     const folder = folderOf(step);
     // Also those that were restored: they must not count beside the files that replace them.
     const gone = this.known.drop(`${folder}/files/`);
+    await this.inTurn(() => this.removeFiles(folder));
+    // Not before: an archive that is packed meanwhile may have them, and must not count as the newest.
     this.bytes -= gone.bytes;
     if (gone.files > 0) this.changes++;
-    await this.inTurn(() => this.removeFiles(folder));
     if (this.files?.delete(folder) !== true) return;
     // Names cannot be removed from it: it is made again from the others.
     this.names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
