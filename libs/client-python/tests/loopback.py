@@ -33,10 +33,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class LoopbackServer:
     def __init__(self, handler: Type[Handler]) -> None:
+        #: Set at the end: a stalled reply waits for it.
+        self.over = threading.Event()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self) -> None:
+        self.over.set()
         self._server.shutdown()
         self._server.server_close()

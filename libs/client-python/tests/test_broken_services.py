@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
@@ -37,8 +36,6 @@ class Service(LoopbackServer):
         self.reply: Reply = sends(RUN)
         self.got: "List[tuple[str, bytes, Optional[str]]]" = []
         self.started = "f" * 32
-        #: Set at the end: a stalled reply waits for it.
-        self.over = threading.Event()
         service = self
 
         class Each(Handler):
@@ -53,10 +50,6 @@ class Service(LoopbackServer):
                     pass
 
         super().__init__(Each)
-
-    def close(self) -> None:
-        self.over.set()
-        super().close()
 
 
 @pytest.fixture

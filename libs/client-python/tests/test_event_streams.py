@@ -34,7 +34,6 @@ class Service(LoopbackServer):
     def __init__(self) -> None:
         self.events = b""
         self.shown: Dict[str, Any] = RUN
-        self.over = threading.Event()
         followed = threading.Event()
         service = self
 
@@ -57,10 +56,6 @@ class Service(LoopbackServer):
                     service.over.wait()
 
         super().__init__(Each)
-
-    def close(self) -> None:
-        self.over.set()
-        super().close()
 
 
 @pytest.fixture

@@ -28,7 +28,6 @@ class Service(LoopbackServer):
     def __init__(self) -> None:
         #: The port of the client, of each request.
         self.ports: List[int] = []
-        self.over = threading.Event()
         service = self
 
         class Each(Handler):
@@ -47,10 +46,6 @@ class Service(LoopbackServer):
                 self.reply(200, json.dumps(WHOAMI if self.path == "/v1/whoami" else RUN).encode())
 
         super().__init__(Each)
-
-    def close(self) -> None:
-        self.over.set()
-        super().close()
 
 
 @pytest.fixture

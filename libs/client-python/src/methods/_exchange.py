@@ -94,11 +94,15 @@ def _as_input(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
+#: What reading a reply or an event raises that has another shape, as of a later version of the service.
+MISREAD = (ValueError, KeyError, TypeError, AttributeError)
+
+
 def read_reply(response: "httpx.Response", read: Callable[[Any], T]) -> T:
     """``read`` fails for a reply that it does not understand. Raises ConnectionFailed or UnexpectedReply."""
     try:
         return read(response.json())
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except MISREAD:
         if response.content[:1] in (b"{", b"[") and not _is_json(response.content):
             raise ConnectionFailed(
                 "The reply was cut: it is not whole.", code="bad_reply", status=response.status_code

@@ -13,7 +13,7 @@ from typing import Dict, List, Optional, Set
 
 from .._errors import AuthenticationError, MethodsError, PermissionDenied
 from .._event_stream import EventStream, RawEvent
-from .._exchange import OUTAGE_S, SILENCE_S, Send, backoff_s, client_closed, is_passing, run_path
+from .._exchange import MISREAD, OUTAGE_S, SILENCE_S, Send, backoff_s, client_closed, is_passing, run_path
 from .._models import Run, run_of
 from .concurrency import Background, Signal
 from .requests import Requests
@@ -184,8 +184,8 @@ class FollowedRuns:
             return
         try:
             run = run_of(event.data)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            # Of a later version of the service: its reply says so to the callers.
+        except MISREAD:
+            # Its reply says so to the callers.
             return self._read(run_id)
         # Long runs, and those of a person's sign-in, are sent in short.
         if "steps" in run.raw:
