@@ -7,7 +7,7 @@ import { startPlayedWorkers } from './bench-workers.ts';
 const WORKERS = 200;
 /**
  * What a start leaves behind is over, however short the measurement: routes to compile, kept views, idle actors, and the
- * two collections of the whole heap, 100 s apart, by which each Node process gives memory back once it has less to do.
+ * two collections of the whole heap, 100 s apart, by which Node processes give memory back once they have less to do.
  */
 const SETTLE_MS = 240_000;
 const MEASURED_MS = 60_000;

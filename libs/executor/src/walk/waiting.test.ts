@@ -27,6 +27,12 @@ function quickClock() {
   };
 }
 
+/** Stops until the test moves it. */
+function stillClock(nowMs: number) {
+  const clock = { nowMs, wallMs: () => clock.nowMs, monotonicMs: () => clock.nowMs, after: systemClock.after };
+  return clock;
+}
+
 function errorOf(outcome: RunOutcome) {
   assert.ok(outcome.status === 'failed', JSON.stringify(outcome));
   return outcome.error;
@@ -210,29 +216,27 @@ describe('wait', () => {
   });
 
   it('sleeps when it is longer, until the time of its first attempt', async () => {
-    let nowMs = 1_800_000_000_000;
-    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs, after: systemClock.after };
+    const clock = stillClock(1_800_000_000_000);
     const run = new Attempts(method('2h'), { clock, substitute });
-    const untilMs = nowMs + 7_200_000;
+    const untilMs = clock.nowMs + 7_200_000;
     assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
-    nowMs += 1_000_000;
+    clock.nowMs += 1_000_000;
     assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
-    nowMs = untilMs;
+    clock.nowMs = untilMs;
     assert.equal((await run.run()).status, 'succeeded');
     assert.deepEqual(run.paths, ['pause', 'then']);
   });
 
   it('begins again where the clock was set back by more, and takes no longer than that', async () => {
-    let nowMs = 1_900_000_000_000;
-    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs, after: systemClock.after };
+    const clock = stillClock(1_900_000_000_000);
     const run = new Attempts(method('2h'), { clock, substitute });
-    assert.deepEqual(await run.run(), { status: 'sleeping', untilMs: nowMs + 7_200_000 });
-    nowMs -= 500 * 86_400_000;
-    const untilMs = nowMs + 7_200_000;
+    assert.deepEqual(await run.run(), { status: 'sleeping', untilMs: clock.nowMs + 7_200_000 });
+    clock.nowMs -= 500 * 86_400_000;
+    const untilMs = clock.nowMs + 7_200_000;
     assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
-    nowMs += 1_000_000;
+    clock.nowMs += 1_000_000;
     assert.deepEqual(await run.run(), { status: 'sleeping', untilMs });
-    nowMs = untilMs;
+    clock.nowMs = untilMs;
     assert.equal((await run.run()).status, 'succeeded');
   });
 
