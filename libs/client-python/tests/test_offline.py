@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ssl
 import subprocess
 import sys
 import time
@@ -135,6 +136,27 @@ def test_the_debug_log_shows_no_content(serve: Callable[..., Server], caplog: py
         client.start("wf_x", {"canary": "c4n4ry"}, metadata={"canary": "c4n4ry"})
     assert "POST /v1/runs: 201" in caplog.text
     assert "c4n4ry" not in caplog.text and AUTH not in caplog.text
+
+
+def test_authorities_are_read_for_a_service_with_tls_only(
+    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: List[object] = []
+    load = ssl.SSLContext.load_verify_locations
+
+    def count(context: ssl.SSLContext, *args: Any, **named: Any) -> None:
+        read.append(named)
+        load(context, *args, **named)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", count)
+    server = serve((200, {}, RUN))
+    with Methods(AUTH, base_url=server.url) as client:
+        client.runs.get("run_1")
+    assert not read
+    tls = server.url.replace("http:", "https:")
+    with Methods(AUTH, base_url=tls, max_retries=0) as client, pytest.raises(ConnectionFailed):
+        client.runs.get("run_1")
+    assert read
 
 
 def test_webhooks_that_are_forged_or_old_are_refused() -> None:

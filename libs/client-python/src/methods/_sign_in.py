@@ -22,6 +22,7 @@ from typing import Any, Dict, List, Mapping, Optional, cast
 from urllib.parse import urlsplit
 
 from ._errors import ConnectionFailed, CredentialError
+from ._exchange import authorities
 from ._lock_file import held
 
 #: Tokens are renewed this long before they expire, to allow for a request and the difference of two clocks.
@@ -146,7 +147,7 @@ def _ask(issuer: str, url: str, form: Optional[Dict[str, str]] = None) -> Dict[s
     if not _is_protected(url):
         raise _bad_issuer(issuer)
     try:
-        with httpx.Client(timeout=_TIMEOUT_S) as http:
+        with httpx.Client(timeout=_TIMEOUT_S, verify=authorities(url)) as http:
             response = http.get(url) if form is None else http.post(url, data=form)
     except httpx.HTTPError as error:
         message = f"The issuer {issuer} of the sign-in cannot be reached ({type(error).__name__})."

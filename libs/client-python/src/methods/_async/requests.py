@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, Optional, 
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import OUTAGE_S, USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after
-from .._exchange import read_reply, refusal
+from .._exchange import OUTAGE_S, USER_AGENT, Send, authorities, client_closed, connection_error, log_reply
+from .._exchange import pause_after, read_reply, refusal
 from .concurrency import AsyncLocal, AsyncPlaces, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class AsyncRequests:
         self._timeout = timeout
         self._closed = False
         self._places = AsyncLocal(lambda: AsyncPlaces(_PLACES))
-        self._http = AsyncLocal(_connections)
+        self._http = AsyncLocal(lambda: _connections(credential.base_url))
 
     async def close(self) -> None:
         self._closed = True
@@ -148,11 +148,11 @@ class AsyncRequests:
         raise refusal(response)
 
 
-def _connections() -> "httpx.AsyncClient":
+def _connections(base_url: str) -> "httpx.AsyncClient":
     import httpx
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-    return httpx.AsyncClient(headers={"user-agent": USER_AGENT}, limits=limits)
+    return httpx.AsyncClient(headers={"user-agent": USER_AGENT}, limits=limits, verify=authorities(base_url))
 
 
 def _left_s(request: Send) -> float:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, TypeVar
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import OUTAGE_S, USER_AGENT, Send, client_closed, connection_error, log_reply, pause_after
-from .._exchange import read_reply, refusal
+from .._exchange import OUTAGE_S, USER_AGENT, Send, authorities, client_closed, connection_error, log_reply
+from .._exchange import pause_after, read_reply, refusal
 from .concurrency import Local, Places, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Requests:
         self._timeout = timeout
         self._closed = False
         self._places = Local(lambda: Places(_PLACES))
-        self._http = Local(_connections)
+        self._http = Local(lambda: _connections(credential.base_url))
 
     def close(self) -> None:
         self._closed = True
@@ -149,11 +149,11 @@ class Requests:
         raise refusal(response)
 
 
-def _connections() -> "httpx.Client":
+def _connections(base_url: str) -> "httpx.Client":
     import httpx
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-    return httpx.Client(headers={"user-agent": USER_AGENT}, limits=limits)
+    return httpx.Client(headers={"user-agent": USER_AGENT}, limits=limits, verify=authorities(base_url))
 
 
 def _left_s(request: Send) -> float:
