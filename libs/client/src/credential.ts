@@ -83,17 +83,19 @@ function storedSignIn(stateDir: string, server: string | undefined): Found | nul
 
 function signInCredential(file: string, first: SignIn): Credential {
   let kept = first;
-  let renewal: Promise<void> | null = null;
+  let renewal: { readonly done: Promise<void>; readonly isRefused: boolean } | null = null;
   const renewed = (isRefused: boolean) => {
     // One renewal serves all calls that need it.
-    renewal ??= import('./renewed-sign-in.ts')
+    if (renewal !== null) return renewal.done;
+    const done = import('./renewed-sign-in.ts')
       .then(async ({ renewSignIn }) => {
         kept = await renewSignIn(file, kept, isRefused);
       })
       .finally(() => {
         renewal = null;
       });
-    return renewal;
+    renewal = { done, isRefused };
+    return done;
   };
   return {
     isKey: false,
@@ -104,7 +106,9 @@ function signInCredential(file: string, first: SignIn): Credential {
     },
     async renew() {
       const used = kept.accessToken;
-      if (kept.refreshToken !== null) await renewed(true);
+      // That of a call whose token was not refused yet may keep it while the issuer is unavailable.
+      while (renewal?.isRefused === false) await renewal.done.catch(() => {});
+      if (kept.accessToken === used && kept.refreshToken !== null) await renewed(true);
       return kept.accessToken !== used;
     },
   };

@@ -138,3 +138,17 @@ test('a request whose token was refused outlasts an issuer that cannot be reache
     await assert.rejects(hasty.send({ ...read, path: '/v1/runs/run_2' }), { code: 'unreachable' });
   }
 });
+
+test('a request whose token was refused is renewed beside a renewal that keeps the token', async () => {
+  signedIn(1_000);
+  const { credential } = findAccess({}, surroundings);
+  issuer.status = 503;
+  // It keeps the token, which is valid by this clock.
+  const other = credential.bearer();
+  const refused = credential.renew?.();
+  await assert.rejects(async () => refused, { code: 'unreachable' });
+  assert.equal(await other, tokenFor(AUDIENCE, 0));
+  issuer.status = 200;
+  const renewals = [credential.bearer(), credential.renew?.(), credential.renew?.(), credential.bearer()];
+  assert.deepEqual((await Promise.all(renewals)).slice(1, 3), [true, true]);
+});
