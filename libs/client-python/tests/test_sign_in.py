@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -192,6 +193,30 @@ def test_a_sign_in_that_is_over_or_cannot_be_renewed_is_a_typed_error(desk: Desk
     assert desk.bearers[-1] == desk.token(0)
     desk.file.unlink()
     assert code() == "sign_in_in_keyring"
+
+
+def test_a_call_that_follows_its_run_raises_that_its_sign_in_cannot_be_stored(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("methods._sync.client._WAITING_CONNECTIONS", 0)
+    desk.sign_in(600)
+    raised: List[BaseException] = []
+
+    def call() -> None:
+        try:
+            client.run("wf_x")
+        except OSError as error:
+            raised.append(error)
+
+    with Methods() as client:
+        assert client.run("wf_x").status == "succeeded"
+        # The token has to be renewed, and the folder is not writable.
+        monkeypatch.setattr("methods._sign_in._EARLY_S", 3_600)
+        shutil.rmtree(desk.file.parent)
+        calling = threading.Thread(target=call, daemon=True)
+        calling.start()
+        calling.join(30)
+        assert [type(each) for each in raised] == [FileNotFoundError]
 
 
 def test_a_token_for_another_audience_is_not_used(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,6 +132,9 @@ class AsyncFollowedRuns:
             except MethodsError as error:
                 not_before = time.monotonic() + (error.retry_after or 0.0)
                 out_since = (out_since or time.monotonic()) if is_passing(error) else None
+            except Exception:
+                # Such as a sign-in that cannot be stored, on a full disk. The callers' own requests raise it.
+                out_since = None
             if background.stopped:
                 return
             # A stream that worked is opened again first, and then has what was missed.
@@ -207,7 +210,7 @@ class AsyncFollowedRuns:
             run = await self._requests.send(request, run_of)
             for each in self._all(run_id):
                 each.offer(run, began)
-        except MethodsError as error:
+        except Exception as error:
             for each in self._all(run_id):
                 each.fail(error)
 
@@ -226,7 +229,7 @@ class AsyncFollowedRun:
         self._lock = threading.Lock()
         self._latest: Optional[Run] = None
         self._at = -1
-        self._error: Optional[MethodsError] = None
+        self._error: Optional[Exception] = None
         self._signal = AsyncSignal()
 
     async def next(self, past: Optional[str], deadline: Optional[float]) -> Optional[Run]:
@@ -249,7 +252,7 @@ class AsyncFollowedRun:
                 self._latest, self._at = run, at
         self._signal.set()
 
-    def fail(self, error: MethodsError) -> None:
+    def fail(self, error: Exception) -> None:
         self._error = error
         self._signal.set()
 

@@ -133,6 +133,9 @@ class FollowedRuns:
             except MethodsError as error:
                 not_before = time.monotonic() + (error.retry_after or 0.0)
                 out_since = (out_since or time.monotonic()) if is_passing(error) else None
+            except Exception:
+                # Such as a sign-in that cannot be stored, on a full disk. The callers' own requests raise it.
+                out_since = None
             if background.stopped:
                 return
             # A stream that worked is opened again first, and then has what was missed.
@@ -208,7 +211,7 @@ class FollowedRuns:
             run = self._requests.send(request, run_of)
             for each in self._all(run_id):
                 each.offer(run, began)
-        except MethodsError as error:
+        except Exception as error:
             for each in self._all(run_id):
                 each.fail(error)
 
@@ -227,7 +230,7 @@ class FollowedRun:
         self._lock = threading.Lock()
         self._latest: Optional[Run] = None
         self._at = -1
-        self._error: Optional[MethodsError] = None
+        self._error: Optional[Exception] = None
         self._signal = Signal()
 
     def next(self, past: Optional[str], deadline: Optional[float]) -> Optional[Run]:
@@ -250,7 +253,7 @@ class FollowedRun:
                 self._latest, self._at = run, at
         self._signal.set()
 
-    def fail(self, error: MethodsError) -> None:
+    def fail(self, error: Exception) -> None:
         self._error = error
         self._signal.set()
 
