@@ -70,7 +70,7 @@ class Desk(LoopbackServer):
                 return 401, b'{"error":"unauthorized"}'
             return 200, WHOAMI if path == "/v1/whoami" else RUN
         if self.status != 200:
-            return self.status, b"{}"
+            return self.status, b'{"error":"too_many_requests"}'
         if path.startswith("/.well-known/"):
             return 200, json.dumps({"issuer": self.url, "token_endpoint": f"{self.url}/token"}).encode()
         form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
@@ -185,6 +185,9 @@ def test_a_sign_in_that_is_over_or_cannot_be_renewed_is_a_typed_error(desk: Desk
     assert code() == "bad_issuer"
     desk.sign_in(-1)
     desk.status = 503
+    assert code() == "connection_failed"
+    # Too many requests, perhaps of others.
+    desk.status = 429
     assert code() == "connection_failed"
     # An issuer that is briefly unavailable ends no sign-in early.
     desk.sign_in(5)

@@ -66,7 +66,10 @@ async function askIssuer(issuer: string, url: string, form?: Record<string, stri
   } catch (cause) {
     throw new ConnectionError('unreachable', `The issuer ${issuer} of the sign-in cannot be reached.`, { cause });
   }
-  if (status >= 500) throw new ConnectionError('unreachable', `The issuer ${issuer} is unavailable.`, { status });
+  // Too many requests of all who share the issuer end no sign-in.
+  if (status >= 500 || status === 429) {
+    throw new ConnectionError('unreachable', `The issuer ${issuer} is unavailable.`, { status });
+  }
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {

@@ -24,7 +24,7 @@ const issuer = { refreshes: 0, valid: 'refresh-0', audience: AUDIENCE, status: 2
 let address: string;
 const server = createServer((request, response) => {
   const json = (value: object, status = 200) => response.writeHead(status).end(JSON.stringify(value));
-  if (issuer.status !== 200) return void json({}, issuer.status);
+  if (issuer.status !== 200) return void json({ error: 'too_many_requests' }, issuer.status);
   if (request.method === 'GET') return void json({ issuer: address, token_endpoint: `${address}/token` });
   let text = '';
   request.setEncoding('utf8').on('data', (part: string) => {
@@ -100,6 +100,9 @@ test('a sign-in that is over, for another server, or in the keyring is a typed e
   issuer.audience = 'https://other.test/api';
   await assert.rejects(bearer(), { code: 'bad_issuer' });
   issuer.status = 503;
+  await assert.rejects(bearer(), { name: 'ConnectionError' });
+  // Too many requests, perhaps of others.
+  issuer.status = 429;
   await assert.rejects(bearer(), { name: 'ConnectionError' });
   // An issuer that is briefly unavailable ends no sign-in early.
   signedIn(1_000);

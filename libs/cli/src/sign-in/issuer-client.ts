@@ -135,17 +135,20 @@ const WORDS: Readonly<Record<string, readonly [message: string, hint?: string]>>
   ],
 };
 
+/** Of all who share the issuer, perhaps: it says nothing of the sign-in. */
+const TOO_MANY = 429;
+
 /** Codes: `unreachable`, `bad_certificate`, `sign_in_refused`, `bad_issuer`. */
 export function issuerFault(issuer: string, error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   const code = oauthError(error);
-  if (code !== null) {
+  const status = statusIn(error);
+  if (code !== null && status !== TOO_MANY) {
     const [message, hint] = WORDS[code] ?? [`the issuer ${issuer} refused the sign-in: ${code}`];
     return new CommandError('sign_in_refused', message, { hint, cause: error });
   }
   if (isConnection(error)) return connectionFault(`the issuer at ${issuer}`, error);
-  const status = statusIn(error);
-  if (status !== null && (status >= 500 || status === 429)) {
+  if (status !== null && (status >= 500 || status === TOO_MANY)) {
     const hint = 'try again in a moment';
     return new CommandError('unreachable', `the issuer at ${issuer} answers ${status}`, { hint, cause: error });
   }
@@ -167,8 +170,9 @@ function isConnection(error: unknown): boolean {
   return false;
 }
 
-/** Of the reply that the library did not expect, such as that of a proxy while its issuer starts again. */
+/** Of a refusal, or of the reply that the library did not expect, such as that of a proxy while its issuer starts again. */
 function statusIn(error: unknown): number | null {
+  if (error instanceof Error && 'status' in error && typeof error.status === 'number') return error.status;
   let each = error;
   for (let depth = 0; each instanceof Error && depth < 8; depth++) each = each.cause;
   return each instanceof Response ? each.status : null;

@@ -15,6 +15,8 @@ const METHOD = 'wf_01kac0t6xgy9s2m4n8p3q5r7v1';
 /** What a token endpoint replies; null: its connections break. */
 type Renewal = { readonly status: number; readonly body: object } | null;
 const OVER: Renewal = { status: 400, body: { error: 'invalid_grant' } };
+/** Of all who share the issuer. */
+const TOO_MANY: Renewal = { status: 429, body: { error: 'too_many_requests' } };
 const SECOND: Renewal = {
   status: 200,
   body: { access_token: 'second', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'after' },
@@ -88,6 +90,15 @@ test('a worker with a sign-in outlasts an issuer that is down while its token en
   const end = ended(child);
   child.kill('SIGTERM');
   assert.equal((await end).code, 0);
+});
+
+test('a worker with a sign-in outlasts an issuer that has too many requests', async () => {
+  renewal = TOO_MANY;
+  admitOnly('second');
+  await until('it tries to renew its sign-in again', () => renewals >= 2 || child.exitCode !== null);
+  assert.equal(child.exitCode, null, output);
+  renewal = SECOND;
+  await until('it is connected again', () => output.includes('Connected again'));
 });
 
 test('a worker whose sign-in is over ends and says what to do', async () => {
