@@ -106,7 +106,7 @@ function signInCredential(file: string, first: SignIn): Credential {
     },
     async renew() {
       const used = kept.accessToken;
-      // That of a call whose token was not refused yet may keep it while the issuer is unavailable.
+      // A renewal that began before the refusal may keep the refused token while the issuer is unavailable.
       while (renewal?.isRefused === false) await renewal.done.catch(() => {});
       if (kept.accessToken === used && kept.refreshToken !== null) await renewed(true);
       return kept.accessToken !== used;

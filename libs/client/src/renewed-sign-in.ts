@@ -66,7 +66,7 @@ async function askIssuer(issuer: string, url: string, form?: Record<string, stri
   } catch (cause) {
     throw new ConnectionError('unreachable', `The issuer ${issuer} of the sign-in cannot be reached.`, { cause });
   }
-  // Too many requests of all who share the issuer end no sign-in.
+  // Others who share the issuer may have caused a 429, so it does not end the sign-in.
   if (status >= 500 || status === 429) {
     throw new ConnectionError('unreachable', `The issuer ${issuer} is unavailable.`, { status });
   }

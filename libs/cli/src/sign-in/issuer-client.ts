@@ -135,7 +135,7 @@ const WORDS: Readonly<Record<string, readonly [message: string, hint?: string]>>
   ],
 };
 
-/** Of all who share the issuer, perhaps: it says nothing of the sign-in. */
+/** Others who share the issuer may have caused it, so it does not end the sign-in. */
 const TOO_MANY = 429;
 
 /** Codes: `unreachable`, `bad_certificate`, `sign_in_refused`, `bad_issuer`. */

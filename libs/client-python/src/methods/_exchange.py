@@ -130,7 +130,7 @@ def refusal(response: "httpx.Response") -> MethodsError:
 
 
 def authorities(url: str) -> "Union[bool, ssl.SSLContext]":
-    """What httpx is to trust at ``url``: nothing where it speaks no TLS, since to read all authorities takes 50 ms of CPU."""
+    """httpx's ``verify`` for ``url``. Without TLS no certificate is checked: the authorities take 50 ms of CPU to read."""
     if not url.startswith("http:"):
         return True
     import ssl

@@ -152,7 +152,7 @@ def _ask(issuer: str, url: str, form: Optional[Dict[str, str]] = None) -> Dict[s
     except httpx.HTTPError as error:
         message = f"The issuer {issuer} of the sign-in cannot be reached ({type(error).__name__})."
         raise ConnectionFailed(message, code="connection_failed") from error
-    # Too many requests of all who share the issuer end no sign-in.
+    # Others who share the issuer may have caused a 429, so it does not end the sign-in.
     if response.status_code >= 500 or response.status_code == 429:
         message = f"The issuer {issuer} of the sign-in is unavailable."
         raise ConnectionFailed(message, code="connection_failed", status=response.status_code)
