@@ -5,6 +5,7 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import { newRunId, type ProductionId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
+import { ManualClock } from '../manual-clock.fixture.ts';
 import type { PeerItemInit, PeerSender } from '../wire/peer-link.ts';
 import { NodeRoutes } from './node-routes.ts';
 import { PeerRouter } from './peer-router.ts';
@@ -66,10 +67,12 @@ describe('messages to a node', () => {
   let here: Parts;
   let there: Parts;
   let routes: NodeRoutes;
+  let clock: ManualClock;
   let linked: boolean;
   let published: Uint8Array[] | null;
 
   beforeEach(() => {
+    clock = new ManualClock();
     linked = true;
     published = null;
     const routers = new Map<string, PeerRouter>();
@@ -93,6 +96,7 @@ describe('messages to a node', () => {
     }
     routes = new NodeRoutes({
       nodeId: 'here',
+      clock,
       peers: here.peers,
       local: () => here.all as never,
       epochOf: () => 5,
@@ -188,5 +192,12 @@ describe('messages to a node', () => {
     assert.ok(body);
     const { fromNode, runs } = fromBinary(HeldHeartbeatsSchema, body);
     assert.deepEqual([fromNode, runs[0]?.ageMs], ['here', 12]);
+  });
+
+  test('heartbeats that the bus did not take are older by the time they waited for it', async () => {
+    const sent = routes.heartbeats('there', [{ runId, token: 't', ageMs: 12 }]);
+    clock.forward(30);
+    assert.equal(await sent, true);
+    assert.deepEqual(plain(there.calls), [['keeper', 'heartbeats', 'here', [{ runId, token: 't', ageMs: 42 }]]]);
   });
 });

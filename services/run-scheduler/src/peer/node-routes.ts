@@ -2,6 +2,7 @@
 // peer-router.ts, which receives the same messages from peers.
 
 import { create, toBinary } from '@bufbuild/protobuf';
+import type { Clock } from '@methods/base/clock';
 import type { RunId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import type { ClaimRuns } from '../claim/claim-runs.ts';
@@ -24,6 +25,7 @@ export interface LocalParts {
 
 export interface NodeRoutesOptions {
   readonly nodeId: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly peers: PeerSender;
   readonly local: () => LocalParts;
   readonly epochOf: (shard: number) => number | null;
@@ -73,9 +75,9 @@ export class NodeRoutes {
     }
     const value = { fromNode: this.options.nodeId, runs: runs.map((run) => ({ ...run })) };
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, value));
-    const saidAtMs = performance.now();
+    const saidAtMs = this.options.clock.monotonicMs();
     if (await this.options.publishHeartbeats(nodeId, body)) return true;
-    const waitedMs = Math.round(performance.now() - saidAtMs);
+    const waitedMs = Math.round(this.options.clock.monotonicMs() - saidAtMs);
     const older = { ...value, runs: runs.map((run) => ({ ...run, ageMs: run.ageMs + waitedMs })) };
     return this.options.peers.send(nodeId, { item: { case: 'heartbeats', value: older } });
   }
