@@ -72,8 +72,8 @@ function placesOf({ nodes }: CpuProfile): Map<string, { source: string; line: nu
       line: frame.lineNumber + 1,
       column: frame.columnNumber + 1,
     }));
-    const map = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
-    const sources = map !== '' && existsSync(map) ? sourcePositions(map, wanted) : wanted.map(() => null);
+    const file = url.startsWith('file:') ? `${fileURLToPath(url)}.positions` : '';
+    const sources = file !== '' && existsSync(file) ? sourcePositions(file, wanted) : wanted.map(() => null);
     for (const [i, [place, frame]] of [...frames].entries()) {
       const found = sources[i];
       places.set(place, {

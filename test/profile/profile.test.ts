@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { positionsFile } from '@methods/built-code/source-positions';
 import { type Call, type CpuProfile, callsOf } from './cpu-profile.ts';
 import { flameGraph } from './flame-graph.ts';
 import { kindsOf } from './kinds.ts';
@@ -32,10 +33,8 @@ test('built code is led back to its sources', () => {
   const folder = mkdtempSync(join(tmpdir(), 'methods-profile-'));
   try {
     const piece = join(folder, 'piece.mjs');
-    writeFileSync(
-      `${piece}.map`,
-      JSON.stringify({ version: 3, sources: ['../libs/base/src/ids.ts'], mappings: ';EACA' }),
-    );
+    const map = { version: 3, sources: ['../libs/base/src/ids.ts'], mappings: ';EACA' };
+    writeFileSync(`${piece}.positions`, positionsFile(JSON.stringify(map)));
     const callFrame = { functionName: 'f', url: pathToFileURL(piece).href, lineNumber: 1, columnNumber: 2 };
     const root = callsOf({ nodes: [{ id: 1, callFrame }], samples: [1], timeDeltas: [1] });
     assert.deepEqual([root.source, root.line, root.selfUs], ['libs/base/src/ids.ts', 2, 1]);

@@ -2,11 +2,12 @@
 // the tests. Third-party packages are not built, except those that would slow starts.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BuildResult, build, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { positionsFile } from './source-positions.ts';
 
 /**
  * Packages for which finding the files and searching them for the names of CommonJS exports takes longer than reading
@@ -78,11 +79,19 @@ export interface CodeToBuild {
   readonly made?: Readonly<Record<string, string>>;
 }
 
-/** @throws BuildFailure of esbuild, which has printed the errors. */
-export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: true }>> {
+export interface BuiltFile {
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+/**
+ * Returns what was built, each piece with the file that maps its positions to the sources, and the paths of all sources.
+ * @throws BuildFailure of esbuild, which has printed the errors.
+ */
+export async function buildCode(code: CodeToBuild): Promise<{ files: BuiltFile[]; inputs: string[] }> {
   const { root, folder, write = true, plugins = [], made = {} } = code;
   const entries = new Set(code.entries);
-  return build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
       ...Object.fromEntries([...entries].map((path) => [builtName(path).replace(/\.mjs$/, ''), path])),
@@ -90,14 +99,14 @@ export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: tr
       [FIRST]: FIRST,
     },
     outdir: folder,
-    write,
+    write: false,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    sourcemap: 'linked',
+    sourcemap: 'external',
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
@@ -112,6 +121,16 @@ export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: tr
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
     plugins: [...plugins, firstPiece(root), othersOutside(root), placesOf(code, entries)],
   });
+  const files = outputFiles.map(({ path, contents, text }) =>
+    path.endsWith('.map')
+      ? { path: path.replace(/map$/, 'positions'), contents: positionsFile(text) }
+      : { path, contents },
+  );
+  if (write) {
+    await mkdir(folder, { recursive: true });
+    for (const { path, contents } of files) await writeFile(path, contents);
+  }
+  return { files, inputs: Object.keys(metafile.inputs) };
 }
 
 function firstPiece(root: string): Plugin {

@@ -13,12 +13,12 @@ const sources = (await text(process.stdin)).split('\n').filter((path) => path.en
 const entries = [
   ...new Set([...sources.filter((path) => basename(path) === 'main.ts'), ...referencedCode(root, sources)]),
 ];
-const { outputFiles = [], metafile } = await buildCode({ root, entries, folder, write: false }).catch(refused);
-const strange = Object.keys(metafile.inputs).find((path) => isOwn(path) && !sources.includes(path));
+const built = await buildCode({ root, entries, folder, write: false }).catch(refused);
+const strange = built.inputs.find((path) => isOwn(path) && !sources.includes(path));
 // The key would not change with it.
 if (strange !== undefined) refuse(`${strange} is built and is none of the checkout's sources.`);
 const bytes: Record<string, number> = {};
-for (const { path, contents } of outputFiles) {
+for (const { path, contents } of built.files) {
   writeFileSync(path, contents);
   bytes[relative(folder, path)] = contents.length;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { build } from 'esbuild';
-import { type Position, sourcePositions } from './source-positions.ts';
+import { type Position, positionsFile, sourcePositions } from './source-positions.ts';
 
 test('positions agree with those that Node reports', async () => {
   const folder = tempFolder('source-positions');
@@ -20,7 +20,9 @@ test('positions agree with those that Node reports', async () => {
     const positions: Position[] = lines.flatMap((text, i) =>
       [1, 7, text.length].map((column) => ({ line: i + 1, column: Math.max(1, column) })),
     );
-    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    const text = readFileSync(`${file}.map`, 'utf8');
+    writeFileSync(`${file}.positions`, positionsFile(text));
+    const map = new SourceMap(JSON.parse(text));
     const expected = positions.map(({ line, column }) => {
       const entry = map.findEntry(line - 1, column - 1);
       if (!('generatedLine' in entry) || entry.generatedLine !== line - 1) return null;
@@ -29,7 +31,13 @@ test('positions agree with those that Node reports', async () => {
       return { source: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
     });
     assert.ok(expected.filter((each) => each !== null).length > 100);
-    assert.deepEqual(sourcePositions(`${file}.map`, positions), expected);
+    assert.deepEqual(sourcePositions(`${file}.positions`, positions), expected);
+    // Each on its own, from the last line to the first, and lines that are not there.
+    for (const [i, position] of [...positions.entries()].reverse()) {
+      if (i % 50 === 0) assert.deepEqual(sourcePositions(`${file}.positions`, [position]), [expected[i]]);
+    }
+    const beyond = [lines.length + 1, lines.length + 1_000].map((line) => ({ line, column: 1 }));
+    assert.deepEqual(sourcePositions(`${file}.positions`, beyond), [null, null]);
   } finally {
     rmSync(folder, { recursive: true });
   }

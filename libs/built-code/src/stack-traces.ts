@@ -50,7 +50,7 @@ function learn(places: ReadonlySet<string>): void {
     positions.set(url, ofFile);
   }
   for (const [url, ofFile] of positions) {
-    const found = sourcePositions(`${fileURLToPath(url)}.map`, ofFile);
+    const found = sourcePositions(`${fileURLToPath(url)}.positions`, ofFile);
     for (const [i, { place }] of ofFile.entries()) {
       if (known.size >= KNOWN_MAX) known.clear();
       known.set(place, sourcePlace(url, found[i] ?? null) ?? place);
