@@ -44,9 +44,33 @@ test('while the source is unavailable old values are used, and there is no new l
   time.nowMs = 10_000;
   assert.equal(await cache.get('k', away), 'v');
   assert.equal(cache.get('k', away), 'v');
-  time.nowMs = 11_001;
+  time.nowMs = 20_001;
   assert.equal(await cache.get('k', async () => 'back'), 'back');
   await assert.rejects(async () => cache.get('unknown', away), { code: 'unavailable' });
+});
+
+test('after a failed load no request waits for a source that stalls', async () => {
+  const { cache, time } = cacheAt();
+  await cache.get('k', async () => 'v');
+  time.nowMs = 10_000;
+  assert.equal(await cache.get('k', away), 'v');
+  let reply = (_value: string) => {};
+  let loads = 0;
+  const stalled = () => {
+    loads++;
+    return new Promise<string>((resolve) => {
+      reply = resolve;
+    });
+  };
+  assert.deepEqual([cache.get('k', stalled), loads], ['v', 0]);
+  time.nowMs = 11_000;
+  assert.deepEqual([cache.get('k', stalled), cache.get('k', stalled), loads], ['v', 'v', 1]);
+  reply('back');
+  await new Promise(setImmediate);
+  assert.equal(cache.get('k', away), 'back');
+  // The source has replied since: an old value is loaded before its use.
+  time.nowMs = 12_000;
+  assert.equal(await cache.get('k', async () => 'newer'), 'newer');
 });
 
 test('a value that has changed is loaded, even if its source was unavailable a moment ago', async () => {

@@ -23,14 +23,17 @@ interface Entry<Value> {
 
 // A value is renewed in the background in the last third of its age, so that no request waits for a value in use.
 const RENEW_SHARE = 1 / 3;
-const SOURCE_AWAY_MS = 1_000;
+const RETRY_MS = 1_000;
+// A source that stalls fails a load only after its deadline of seconds. Meanwhile no request waits for it again.
+const FAILED_MS = 10_000;
 
 export class AgedCache<Value> {
   private readonly entries: LRUCache<string, Entry<Value>>;
   // Loads that began after the last change of their value: a caller that asks after a change does not join an earlier
   // load.
   private readonly loads = new Map<string, Promise<Value>>();
-  private sourceAwayUntilMs = 0;
+  /** When a load failed last, unless one has succeeded since. */
+  private failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: AgedCacheOptions<Value>) {
     this.entries = new LRUCache({
@@ -41,21 +44,20 @@ export class AgedCache<Value> {
 
   /**
    * Returns a cached value directly, without a promise. Concurrent callers share one `load`. If it fails with
-   * `unavailable`, an old value is used instead, and there is no further try for a second.
+   * `unavailable`, an old value is used instead, there is no further try for a second, and the tries of the next seconds
+   * are in the background.
    */
   get(key: string, load: () => Promise<Value>): Value | Promise<Value> {
     const entry = this.entries.get(key);
     if (!entry) return this.load(key, load);
     const nowMs = this.options.clock.monotonicMs();
-    if (nowMs < entry.goodUntilMs) {
-      const ageMs = this.options.ageMsOf(entry.value);
-      if (entry.goodUntilMs - nowMs < ageMs * RENEW_SHARE && nowMs >= this.sourceAwayUntilMs && !this.loads.has(key)) {
-        this.load(key, load).catch(() => {});
-      }
-      return entry.value;
-    }
-    if (nowMs < this.sourceAwayUntilMs && !entry.changed) return entry.value;
-    return this.load(key, load);
+    const sinceFailureMs = nowMs - this.failedAtMs;
+    const leftMs = entry.goodUntilMs - nowMs;
+    const isGood = leftMs > 0;
+    if (!isGood && (entry.changed || sinceFailureMs >= FAILED_MS)) return this.load(key, load);
+    const isDue = !isGood || leftMs < this.options.ageMsOf(entry.value) * RENEW_SHARE;
+    if (isDue && sinceFailureMs >= RETRY_MS && !this.loads.has(key)) this.load(key, load).catch(() => {});
+    return entry.value;
   }
 
   /** Includes expired values. */
@@ -117,6 +119,7 @@ export class AgedCache<Value> {
   private async loadOnce(key: string, load: () => Promise<Value>, isCurrent: () => boolean): Promise<Value> {
     try {
       const value = await load();
+      this.failedAtMs = Number.NEGATIVE_INFINITY;
       // The load may lack a change announced meanwhile: it is only valid for callers that asked before.
       if (isCurrent()) this.store(key, value);
       return value;
@@ -125,7 +128,7 @@ export class AgedCache<Value> {
         if (isCurrent()) this.drop(key);
         throw error;
       }
-      this.sourceAwayUntilMs = this.options.clock.monotonicMs() + SOURCE_AWAY_MS;
+      this.failedAtMs = this.options.clock.monotonicMs();
       const entry = this.entries.get(key);
       if (!entry) throw error;
       if (isCurrent()) entry.changed = false;
