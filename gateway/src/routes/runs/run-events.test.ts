@@ -106,6 +106,25 @@ test('a reader that reconnects gets what it missed, and nothing twice', async ()
   assert.equal((await followingOf(gateway, runId, '3')).response.status, 204);
 });
 
+test('a reader with an id that was never sent gets the whole run and its end', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const runId = await startedRun(gateway);
+  const following = await followingOf(gateway, runId, '999999999');
+  await until(() => node.watched.has(runId));
+  node.push(gateway.book.succeed(runId, '{}'));
+  await until(() => following.over);
+  const kinds = following.events.map(({ event }) => event);
+  assert.deepEqual([kinds[0], kinds.at(-1), following.events.at(-1)?.data.status], ['run', 'status', 'succeeded']);
+  const late = await followingOf(gateway, runId, '999999999');
+  await until(() => late.over);
+  assert.deepEqual(
+    late.events.map(({ event, data }) => [event, data.status]),
+    [['run', 'succeeded']],
+  );
+});
+
 test('streams of one run share its watch, and the last one to leave ends it', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;

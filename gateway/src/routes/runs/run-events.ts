@@ -52,12 +52,14 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
         const { run, stop } = await parts.scheduler.followRun(address, stream);
         try {
           const [steps] = await Promise.all([declaredSteps(parts, orgId, run), runShown(request, parts, run.runId)]);
-          if (isFinished(run) && known >= run.revision) {
+          // A higher number was never sent: as a place to continue from it would hide what comes before it, the end too.
+          const isUpToDate = known === run.revision;
+          if (isFinished(run) && isUpToDate) {
             stop();
             stream.body.destroy();
             return await reply.code(204).send();
           }
-          const resumed = known >= run.revision ? { revision: known, told: await told(orgId, run, steps) } : null;
+          const resumed = isUpToDate ? { revision: known, told: await told(orgId, run, steps) } : null;
           stream.begin(resumed, steps, stop);
           stream.changed(run);
         } catch (error) {
