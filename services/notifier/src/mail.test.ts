@@ -206,6 +206,21 @@ test('a question that closes before its recipients are known is mailed to no one
   assert.equal(mailsTo(mailing, first.email).length, 0);
 });
 
+test('a question for people that closes before it is known is mailed to no one, even if the application answers', async () => {
+  const { orgId, first } = organization(mailing, 'ada');
+  const late = asked(orgId, { policy: { ...POLICY, to: [first.email] } }, { answerBy: Answerer.APPLICATION });
+  const end = closed(late, { askedPeople: true });
+  await mailing.stack.emit(end);
+  await until('its end is known', () => mailing.stack.confirmed.includes(end.outboxId ?? ''));
+  await mailing.stack.emit(late);
+  const rows = await ended(mailing, orgId, 1);
+  assert.deepEqual(
+    rows.map(({ url, errors }) => [url, errors]),
+    [['mailto:', ['question_closed']]],
+  );
+  assert.equal(mailsTo(mailing, first.email).length, 0);
+});
+
 test('a member whose access ended gets no pending mail', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   mailing.stack.removed.add(first.userId);

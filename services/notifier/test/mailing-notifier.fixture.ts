@@ -93,8 +93,8 @@ export function asked(
   return succeeded('', { ...event, ...fields, question: { ...whole, formJson: '{}', ...question } } as never) as never;
 }
 
-export function closed(event: ReturnType<typeof asked>): Event {
-  const closing = { questionId: event.question.id, reason: 'answered' };
+export function closed(event: ReturnType<typeof asked>, fields: { askedPeople?: boolean } = {}): Event {
+  const closing = { questionId: event.question.id, reason: 'answered', ...fields };
   return { ...event, outboxId: newId('fld'), seq: 3, event: 'question.closed', closed: closing } as never;
 }
 

@@ -74,9 +74,9 @@ function changeOf(message: RunEventMessage): RunChange | string {
     case 'cancelled':
       return { event: 'cancelled' };
     case 'question.closed': {
-      const { questionId, reason } = message.closed ?? {};
+      const { questionId, reason, askedPeople = false } = message.closed ?? {};
       if (!questionId) return 'no question';
-      return isReason(reason) ? { event: 'question.closed', questionId, reason } : 'unknown reason';
+      return isReason(reason) ? { event: 'question.closed', questionId, reason, askedPeople } : 'unknown reason';
     }
     default:
       return 'unknown event';

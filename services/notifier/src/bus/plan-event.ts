@@ -11,7 +11,7 @@ export function planEvent(event: RunEvent, endpoints: readonly EndpointTarget[],
   const { orgId, runId, change, answerBy } = event;
   const deliveries = planDeliveries(event, endpoints, () => newId('dlv'));
   if (change.event === 'question.closed') {
-    const isForTeam = mails && answerBy === 'team';
+    const isForTeam = mails && (answerBy === 'team' || change.askedPeople);
     const questionId = change.questionId as QuestionId;
     return { deliveries, question: { orgId, runId, questionId, isClosed: true, isForTeam } };
   }

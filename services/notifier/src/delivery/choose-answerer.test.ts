@@ -26,7 +26,7 @@ const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolea
   ['', 'application', { ...asked, event: 'question.reminded' }, false, false],
   ['', 'application', { ...asked, event: 'question.escalated' }, false, true],
   ['https://example.com/', 'application', assigned, false, true],
-  ['', 'team', { event: 'question.closed', questionId: 'q', reason: 'answered' }, false, false],
+  ['', 'team', { event: 'question.closed', questionId: 'q', reason: 'answered', askedPeople: false }, false, false],
 ];
 
 for (const [webhookUrl, answerBy, change, application, team] of table) {

@@ -71,6 +71,8 @@ export interface ClosedQuestion {
   readonly event: 'question.closed';
   readonly questionId: string;
   readonly reason: 'answered' | 'expired' | 'cancelled';
+  /** People were asked even if the application answers. */
+  readonly askedPeople: boolean;
 }
 
 export interface Question {

@@ -291,3 +291,21 @@ describe('the times of a question', () => {
     assert.deepEqual(ended?.type === 'emit' && ended.follows, { seq: runs.waiting.revision, atMs: T0 });
   });
 });
+
+test('a question that closes says whether people were asked, also in a run that the application answers', () => {
+  const cases: readonly [WaitingRun, boolean][] = [
+    [runs.waiting, false],
+    [waiting({ remindMs: [1_000], escalate: { afterMs: 2_000, to: ['admin'] } }), false],
+    [waiting({ to: ['ann@example.com'] }), true],
+    [waiting({ notStarter: true }), true],
+    [{ ...runs.waiting, question: { ...runs.waiting.question, escalatedAtMs: T0 } }, true],
+    [told(waiting({}), assign('q_1', ann, ben)) as WaitingRun, true],
+    [told(waiting({}), delegate('q_1', ann, ben)) as WaitingRun, true],
+  ];
+  for (const [run, asked] of cases) {
+    const decision = transition(run, { type: 'cancel' }, T0 + 1);
+    assert.ok(decision.kind === 'changed');
+    const [closed] = decision.effects.flatMap((effect) => (effect.type === 'emit' && effect.closed) || []);
+    assert.equal(closed?.askedPeople, asked);
+  }
+});

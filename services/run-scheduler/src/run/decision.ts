@@ -95,6 +95,8 @@ type QuestionEventName = (typeof QUESTION_EVENTS)[number];
 export interface ClosedQuestion {
   readonly questionId: QuestionId;
   readonly reason: 'answered' | 'expired' | 'cancelled';
+  /** People were asked even if the application answers: its rules name people, or it was escalated, or given to one. */
+  readonly askedPeople: boolean;
 }
 
 interface AssignedQuestion {

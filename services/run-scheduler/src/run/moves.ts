@@ -1,5 +1,6 @@
 // Changes of state that several commands share: leaving a state adds its span, entering one drops the fields of the
 // other.
+import { isForPeople } from './answerers.ts';
 import {
   type ClosedQuestion,
   changed,
@@ -143,7 +144,10 @@ export function emit(run: Run, event: RunEventName): Effect[] {
 /** `run` is the state before the change. */
 export function closeQuestion(run: Run, reason: ClosedQuestion['reason']): Effect[] {
   if (run.status !== 'waiting') return [];
-  const closed = { questionId: run.question.id, reason };
+  const { question } = run;
+  const isGiven = question.assignee !== undefined || question.delegations !== undefined;
+  const askedPeople = isForPeople(question) || question.escalatedAtMs !== undefined || isGiven;
+  const closed = { questionId: question.id, reason, askedPeople };
   return [{ type: 'emit', event: 'question.closed', follows: lastQuestion(run), closed }];
 }
 
