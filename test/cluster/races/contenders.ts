@@ -132,7 +132,7 @@ class AnswerLink implements LinkContender {
         if (text.includes('Sent: ')) return 'accepted';
         // After a reply that was lost.
         if (text.includes(`through the ${this.through} <bdi>${this.recipient}<`)) return 'accepted';
-        if (/could not be sent just now|Not reachable just now/.test(text)) return null;
+        if (/not known whether your answer arrived|Not reachable just now/.test(text)) return null;
         if (ENDS.test(text)) return 'refused';
         throw new Error(`${this.name} ${runId}: ${text.slice(-2_000)}`);
       });
@@ -151,7 +151,7 @@ class AnswerLink implements LinkContender {
     const init = values === undefined ? {} : { method: 'POST', body: new URLSearchParams(values) };
     return known(url, async () => {
       const { status, text } = await request(url, init);
-      return status === 503 && !text.includes('could not be sent') ? null : text;
+      return status === 503 && !text.includes('not known whether') ? null : text;
     });
   }
 }

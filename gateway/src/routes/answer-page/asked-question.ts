@@ -18,7 +18,10 @@ export interface OpenedQuestion {
   readonly visitor: PageVisitor;
   /** Null: the question is no longer kept. */
   readonly question: AskedQuestion | null;
-  /** Returns the question after the answer. @throws ServiceError the refusal of the run, unavailable */
+  /**
+   * Returns the question after the answer. @throws ServiceError the refusal of the run; unavailable: the answer may
+   * count
+   */
   answer(sent: SentAnswer, from: From): Promise<AskedQuestion>;
   /** `to`: an address. Returns the name of the member who may now answer too. @throws ServiceError as `answer` */
   delegate(to: string, from: From): Promise<string>;

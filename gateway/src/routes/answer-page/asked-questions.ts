@@ -2,7 +2,14 @@
 // registry.
 import { ServiceError } from '@methods/errors/service-error';
 import type { ListRecipientsResponse } from '@methods/proto/registry/v1/account_service_pb';
-import { type Actor, AnswerChannel, type Question, type Receipt, type Vote } from '@methods/proto/run/v1/run_pb';
+import {
+  type Actor,
+  AnswerChannel,
+  type Question,
+  type Receipt,
+  type RunView,
+  type Vote,
+} from '@methods/proto/run/v1/run_pb';
 import {
   type GetQuestionResponse,
   type QuestionItem,
@@ -37,6 +44,23 @@ export async function readQuestion(
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') return null;
     throw error;
+  }
+}
+
+/**
+ * Returns the question after an accepted answer. `run` is the reply to the answer: it says whether the question is still
+ * open if `read` cannot, as while the registry is unavailable. The answer counts in any case.
+ */
+export async function afterAnswer(
+  before: AskedQuestion,
+  run: RunView | undefined,
+  read: () => Promise<AskedQuestion>,
+): Promise<AskedQuestion> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { ...before, state: run?.question?.id === before.questionId ? 'open' : 'answered' };
   }
 }
 

@@ -21,6 +21,9 @@ class World {
   readonly audit: { action: string; doer: { kind: string; id: string }; facts?: object }[] = [];
   used = 0;
   gone = false;
+  away = false;
+  /** The reply to an answer. */
+  run: object = { answers: [{ questionId: QUESTION_ID }] };
   item: object = { method: 'wf_1', step: 'approval', prompt: 'Pay?', state: QuestionState.OPEN, closedAtMs: 0 };
   question: object = { prompt: 'Pay?', show: [], formJson: '{}', deadlineAtMs: 0, votes: [] };
   receipt: object | undefined;
@@ -45,12 +48,13 @@ class World {
       links: { open: async () => link, use: async () => void this.used++ },
       questions: {
         get: async () => {
+          if (this.away) throw new ServiceError('unavailable');
           if (this.gone) throw new ServiceError('not_found');
           return { item: this.item, question: this.question, receipt: this.receipt };
         },
         answer: async (given: (typeof this.answers)[0]) => {
           this.answers.push(given);
-          return { run: { answers: [{ questionId: QUESTION_ID }] } };
+          return { run: this.run };
         },
         delegate: async (given: (typeof this.delegations)[0]) => void this.delegations.push(given),
       },
@@ -79,6 +83,20 @@ test('the recipient of a link is the member who has its address now, in their ro
   const actor = { ...member, linkRecipient: ADA };
   deepEqual([given?.actor, given?.channel, given?.comment], [actor, AnswerChannel.LINK, 'why']);
   deepEqual([world.audit[0]?.doer.id, world.used], [ADA_ID, 1]);
+});
+
+test('an accepted answer is reported as such, even if the question cannot be read afterwards', async () => {
+  for (const [run, state] of [
+    [{ answers: [] }, 'answered'],
+    [{ answers: [], question: { id: QUESTION_ID } }, 'open'],
+  ] as const) {
+    const world = new World();
+    world.run = run;
+    const opened = await world.open();
+    world.away = true;
+    const after = await opened.answer({ answerJson: '{"ok":true}', comment: '' }, FROM);
+    deepEqual([after.state, after.receipt, world.answers.length], [state, null, 1]);
+  }
 });
 
 test('a recipient without membership answers as their address, and a chat as its name; the audit log has both', async () => {

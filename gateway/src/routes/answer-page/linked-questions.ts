@@ -18,7 +18,7 @@ import {
   type PageVisitor,
   type SentAnswer,
 } from './asked-question.ts';
-import { type QuestionSources, readQuestion } from './asked-questions.ts';
+import { afterAnswer, type QuestionSources, readQuestion } from './asked-questions.ts';
 
 export interface LinkedQuestionParts extends QuestionSources {
   readonly links: Pick<LinkCalls, 'open' | 'use'>;
@@ -47,8 +47,8 @@ export class LinkedQuestions implements AnswerLinks {
       again,
       answer: async (sent, from) => {
         if (isOver) throw new ServiceError('not_an_answerer');
-        await this.answer(token, link, sent, from);
-        return again();
+        const run = await this.answer(token, link, sent, from);
+        return question === null ? again() : afterAnswer(question, run, again);
       },
       delegate: async (to, from) => {
         if (isOver) throw new ServiceError('not_an_answerer');
@@ -57,7 +57,7 @@ export class LinkedQuestions implements AnswerLinks {
     };
   }
 
-  private async answer(token: string, link: AnswerLink, sent: SentAnswer, from: From): Promise<void> {
+  private async answer(token: string, link: AnswerLink, sent: SentAnswer, from: From) {
     const { questions, links, logger } = this.parts;
     const { orgId, questionId } = link;
     const actor = await this.actor(link);
@@ -69,6 +69,7 @@ export class LinkedQuestions implements AnswerLinks {
     await links
       .use(token)
       .catch((error: unknown) => logger.warn({ error, org_id: orgId }, 'a used link is not marked yet'));
+    return run;
   }
 
   private async delegate(link: AnswerLink, address: string, from: From): Promise<string> {

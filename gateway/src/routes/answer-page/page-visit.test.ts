@@ -185,7 +185,22 @@ test('the refusals of the run are shown where a person can act on them', async (
       422,
       /Note is not polite/,
     ],
-    [new ServiceError('unavailable'), 503, /could not be sent just now/],
+    [new ServiceError('unavailable'), 503, /not known whether your answer arrived\. Send it again/],
+    [
+      new ServiceError('unavailable'),
+      200,
+      /Answered: Reject, .* through the link sent to/,
+      {
+        state: 'answered',
+        receipt: { ...APPROVED, linkRecipient: RECIPIENT.name, answerJson: '{"decision":"reject"}' },
+      },
+    ],
+    [
+      new ServiceError('unavailable'),
+      200,
+      /Answered: Reject, .* The question stays open until enough people/,
+      { needs: 2, votes: [{ ...APPROVED, linkRecipient: RECIPIENT.name, answerJson: '{"decision":"reject"}' }] },
+    ],
     [new ServiceError('rate_limited'), 429, /could not be sent just now/],
     [new ServiceError('not_an_answerer'), 403, /You may not answer this question\. Your answer was not used\./],
     [
@@ -217,6 +232,21 @@ test('the refusals of the run are shown where a person can act on them', async (
     const page = await check.press('Send answer');
     match(page.text, words);
     equal(ada.last?.status, status, refusal.code);
+  }
+});
+
+test('a question that cannot be handed over now keeps its form, with nothing to send', async () => {
+  for (const [code, status] of [
+    ['unavailable', 503],
+    ['rate_limited', 429],
+  ] as const) {
+    const ada = new Visitor(askedQuestion());
+    ada.refusal = new ServiceError(code);
+    const page = await ada.look().type('to', 'grace@acme.example').press('Hand over');
+    match(page.text, /could not be handed over just now/);
+    equal(page.typed('to'), 'grace@acme.example');
+    equal(/Send answer/.test(page.html), false);
+    equal(ada.last?.status, status);
   }
 });
 

@@ -38,6 +38,8 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const TOO_LARGE = `is too large: an answer has at most ${ANSWER_BYTES_MAX / 1024} KiB`;
 const STALE = 'This page was open for long, or it belongs to another question. Check your answer and continue.';
 const NOT_SENT = 'Your answer could not be sent just now. Send it again in a moment.';
+const NOT_KNOWN = 'It is not known whether your answer arrived. Send it again in a moment: it counts once.';
+const NOT_HANDED_OVER = 'The question could not be handed over just now. Try again in a moment.';
 const CHECK_IT = 'Your answer has changed. Check it once more.';
 
 /** `show`: the number of a value that gets its own page. */
@@ -130,6 +132,8 @@ class Post {
       return delegatedPage(visit.question, await visit.delegate(to));
     } catch (error) {
       const known = asServiceError(error);
+      if (known.code === 'unavailable') return this.formPage({ said: NOT_HANDED_OVER, status: 503 });
+      if (known.code === 'rate_limited') return this.formPage({ said: NOT_HANDED_OVER, status: 429 });
       if (known.code !== 'invalid_request') return this.refused(known);
       const message = known.findings?.[0]?.message ?? known.message;
       return this.formPage({ faults: new Map([[TO, `${to} ${message}`]]), status: 422 });
@@ -160,13 +164,24 @@ class Post {
       case 'not_an_answerer':
         return notAnAnswererPage(visit.question, form, 403);
       case 'unavailable':
-        return this.confirmPage(NOT_SENT, 503);
+        return await this.withoutReply();
       case 'rate_limited':
         return this.confirmPage(NOT_SENT, 429);
       default:
         if (error.code === 'internal') throw error;
         return plainPage(403, 'You may not answer this question', error.message);
     }
+  }
+
+  /** The answer may have arrived although no reply came: the question says so if it is over, or has the link's vote. */
+  private async withoutReply(): Promise<PageContent> {
+    const { visit, form } = this;
+    const { linkRecipient } = visit.visitor;
+    const question = await visit.again().catch(() => null);
+    const isOver = question !== null && question.state !== 'open';
+    const hasVote = linkRecipient !== null && question?.votes.some((vote) => vote.linkRecipient === linkRecipient);
+    if (question === null || !(isOver || hasVote)) return this.confirmPage(NOT_KNOWN, 503);
+    return endPage(question, form, { ...visit.visitor, state: 'used' });
   }
 
   private formPage(changes: Partial<FormPageState>): PageContent {

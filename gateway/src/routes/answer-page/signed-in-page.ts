@@ -18,7 +18,7 @@ import { addRateLimit, type RateLimit } from '../../plugins/rate-limit.ts';
 import { actorOf } from '../../plugins/request-actor.ts';
 import { answerFacts, runChanged, runShown } from '../runs/run-acts.ts';
 import { noMember, type OpenedQuestion } from './asked-question.ts';
-import { readQuestion } from './asked-questions.ts';
+import { afterAnswer, readQuestion } from './asked-questions.ts';
 import { addPageReplies, addPageRoutes, holdBody, type PageScopeParts } from './page-scope.ts';
 
 export interface SignedInPageParts extends PageScopeParts, SignedInParts {
@@ -130,8 +130,10 @@ async function openSignedIn(
       const channel = AnswerChannel.INBOX;
       const { run } = await questions.answer({ ...named, answerJson, comment, actor, channel });
       const facts = run === undefined ? { question_id: questionId } : answerFacts(run, questionId, channel);
-      await runChanged(request, parts, 'run.answer', { ...changed, facts });
-      return read();
+      return afterAnswer(question, run, async () => {
+        await runChanged(request, parts, 'run.answer', { ...changed, facts });
+        return read();
+      });
     },
     async delegate(address) {
       const to = (await members.find(orgId, address)) ?? noMember();
