@@ -2,7 +2,6 @@
 import type { Clock } from '@methods/base/clock';
 import type { OrgId, UserId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
-import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
@@ -13,15 +12,13 @@ import { MailSender } from './email/mail-sender.ts';
 import { smtp } from './email/smtp.ts';
 import { findLink, storeLinks } from './store/answer-links.ts';
 import { closedQuestions } from './store/mailed-questions.ts';
+import { isPassing } from './store/passing-faults.ts';
 import { digestParts, storeMails } from './store/store-mails.ts';
-import { isRefused } from './store/write-apart.ts';
 import { AddressPlaces } from './webhook/address-places.ts';
 
 /** Connections to the SMTP server; an organization uses at most half of them. */
 export const PLACES = { placesMax: 8, perOrganizationMax: 4, waitMs: 100 };
 const REGISTRY_TIMEOUT_MS = 2_500;
-/** Errors of the registry that the same request gets again. */
-const LASTING = ['not_found', 'invalid_request'];
 
 export interface MailParts {
   readonly settings: MailSettings;
@@ -59,10 +56,7 @@ export function composeMail(parts: MailParts): Pick<MailSender, 'send'> & Pick<S
     digestParts: (orgId, deliveryId) => digestParts(sql, orgId, deliveryId),
     hasAccess,
     places: new AddressPlaces({ ...PLACES, clock }),
-    isLasting: (error) =>
-      error instanceof SyntaxError ||
-      isRefused(error) ||
-      (error instanceof ServiceError && LASTING.includes(error.code)),
+    isPassing,
     clock,
     timeoutMs,
     logger,

@@ -32,6 +32,7 @@ import { notifierService } from './rpc/notifier-service.ts';
 import { storeLinks } from './store/answer-links.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
+import { isPassing } from './store/passing-faults.ts';
 import { recordTries, type TryRecord } from './store/record-tries.ts';
 import { storedEvents, storeEvents } from './store/store-events.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
@@ -110,8 +111,10 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     hosts,
     resolve: resolver.resolve,
     places: new AddressPlaces({ ...ADDRESS_PLACES, clock }),
+    isPassing,
     clock,
     timeoutMs: config.timeoutMs,
+    logger: log('webhook'),
   });
 
   // A try of a mail.

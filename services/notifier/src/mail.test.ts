@@ -221,6 +221,18 @@ test('a question for people that closes before it is known is mailed to no one, 
   assert.equal(mailsTo(mailing, first.email).length, 0);
 });
 
+test('a mail whose people cannot be found for an unknown reason is tried a bounded number of times', async () => {
+  const { orgId, first } = organization(mailing, 'ada');
+  mailing.stack.recipients.set(orgId, () => {
+    throw new Error('a fault that stays');
+  });
+  await mailing.stack.emit(asked(orgId));
+  const [row] = await ended(mailing, orgId, 1);
+  assert.equal(row?.status, 'exhausted');
+  assert.ok(row.errors.every((error) => error === 'not_prepared'));
+  assert.equal(mailsTo(mailing, first.email).length, 0);
+});
+
 test('a member whose access ended gets no pending mail', async () => {
   const { orgId, first } = organization(mailing, 'ada');
   mailing.stack.removed.add(first.userId);

@@ -89,6 +89,15 @@ test('the longest texts stay below the limits of the chats', () => {
   }
 });
 
+test('a value of many thousand levels, which some engines cannot write again, keeps no message from its chat', () => {
+  const show = `[{"path":"inputs.tree","value":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`;
+  const body = bodyOf({ question: question({ show: 'SHOW' }) })
+    .toString()
+    .replace('"SHOW"', show);
+  const { body: sent } = chatMessage({ body: Buffer.from(body) }, 'slack', CONTEXT, LINK, NOW_MS);
+  assert.match(sent.toString(), /inputs\.tree/);
+});
+
 test('an end has no button, a failure gives its reason, and a question without a page has no button either', () => {
   const failed = message('slack', { event: 'failed', error: { code: 'step_failed', message: 'It broke', step: 'a' } });
   assert.ok(texts(failed.blocks).includes('It broke'));

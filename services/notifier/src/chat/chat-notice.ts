@@ -91,7 +91,13 @@ function withoutContent({
 }
 
 function valueText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Node before 26 writes no value of thousands of levels, although it reads one.
+    return '…';
+  }
 }
 
 /** Removes control characters and those that reverse the direction of text. */

@@ -31,8 +31,8 @@ export interface MailSenderOptions {
   readonly hasAccess: (orgId: OrgId, userId: UserId) => Promise<boolean>;
   /** Bounds the sends to the SMTP server at a time: for an organization, and in total. */
   readonly places: Pick<AddressPlaces, 'enter'>;
-  /** Reports whether the fault is in what is stored, and so permanent. */
-  readonly isLasting: (error: unknown) => boolean;
+  /** Reports whether a fault ends by itself, so that the try does not count. */
+  readonly isPassing: (error: unknown) => boolean;
   readonly clock: Clock;
   /** For handing the mail over; less than the time of a claim. */
   readonly timeoutMs: number;
@@ -66,7 +66,7 @@ export class MailSender {
 
   /** Never rejects. `stop` ends the wait for a reply; the try is then postponed. */
   async send(delivery: ClaimedDelivery, stop: AbortSignal): Promise<TryOutcome> {
-    const { clock, logger, isLasting } = this.options;
+    const { clock, logger, isPassing } = this.options;
     const startedAtMs = clock.wallMs();
     const started = clock.monotonicMs();
     const tried = ({ code, error, text }: Omit<SmtpReply, 'isRefusal'>, isLast = false): TryOutcome => ({
@@ -97,8 +97,8 @@ export class MailSender {
       return tried(reply, reply.isRefusal);
     } catch (error) {
       logger.warn({ error, org_id: delivery.orgId, delivery_id: delivery.deliveryId }, 'a mail could not be prepared');
-      if (isLasting(error)) return tried({ code: 0, error: 'not_prepared', text: '' });
-      return { kind: 'postponed', reason: 'the registry or the database is unavailable' };
+      if (isPassing(error)) return { kind: 'postponed', reason: 'the registry or the database is unavailable' };
+      return tried({ code: 0, error: 'not_prepared', text: '' });
     }
   }
 

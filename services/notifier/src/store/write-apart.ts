@@ -5,10 +5,6 @@ import { sqlState } from '@methods/postgres/database-fault';
 /** Values, constraints and limits: the same statement would fail again. */
 const REFUSED = /^(22|23|54)/;
 
-export function isRefused(error: unknown): boolean {
-  return REFUSED.test(sqlState(error) ?? '');
-}
-
 /** Rejects with any other fault; some items may have been written by then. */
 export async function writeApart<Item>(
   items: readonly Item[],

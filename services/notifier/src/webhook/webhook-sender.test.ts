@@ -9,9 +9,11 @@ import { gzipSync } from 'node:zlib';
 import { verifySignature } from '@methods/auth/webhook-signature';
 import { systemClock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
 import { type Answer, receiver, status } from '../../test/receiver.fixture.ts';
 import { silentReceivers } from '../../test/silent-receivers.fixture.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
+import { isPassing } from '../store/passing-faults.ts';
 import type { HostResolver } from './host-resolver.ts';
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
@@ -55,8 +57,10 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
     hosts: { get: async () => [] },
     resolve: at('127.0.0.1'),
     places: { enter: async () => () => {} },
+    isPassing,
     clock: systemClock,
     timeoutMs: NEVER_MS,
+    logger: silentLogger,
     ...options,
   });
 }

@@ -4,6 +4,7 @@ import { signatureHeader } from '@methods/auth/webhook-signature';
 import type { Clock } from '@methods/base/clock';
 import type { EndpointId, KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import type { ChatFormat, ChatMessage } from '../chat/chat-message.ts';
 import { hideSecrets } from '../chat/hide-secrets.ts';
@@ -33,17 +34,20 @@ export interface WebhookSenderOptions {
   /** By organization and key. */
   readonly secrets: Pick<RegistryAnswers<[orgId: OrgId, keyId: KeyId | ''], string>, 'get'>;
   readonly endpoints: Pick<RegistryAnswers<[orgId: OrgId], readonly EndpointTarget[]>, 'get'>;
-  /** Builds the message of a chat. Rejects with TryFailed, or when its link cannot be created now. */
+  /** Builds the message of a chat. Rejects also while what it needs is unavailable. */
   readonly chatMessage: (delivery: ClaimedDelivery, format: ChatFormat, name: string) => Promise<ChatMessage>;
   /** Host names the organization sends webhooks to; empty: any. */
   readonly hosts: Pick<RegistryAnswers<[orgId: OrgId], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
   readonly places: Pick<AddressPlaces, 'enter'>;
+  /** Reports whether a fault ends by itself, so that the try does not count. */
+  readonly isPassing: (error: unknown) => boolean;
   readonly clock: Clock;
   /** For resolving, connecting, sending and the answer together. */
   readonly timeoutMs: number;
   /** PEM certificates trusted in place of the system's. */
   readonly trustedCertificates?: string | undefined;
+  readonly logger: Logger;
 }
 
 /** The registry's time is not the receiver's; both together stay below a delivery's claim. */
@@ -114,7 +118,7 @@ export class WebhookSender {
   }
 
   private async endpoint(delivery: ClaimedDelivery, endpointId: EndpointId): Promise<Destination> {
-    const { endpoints, chatMessage, clock } = this.options;
+    const { endpoints, chatMessage, isPassing, clock, logger } = this.options;
     const target = (await endpoints.get(delivery.orgId)).find((each) => each.endpointId === endpointId);
     if (target === undefined) throw new NoEndpoint('endpoint_removed');
     if (target.paused) throw new NoEndpoint('endpoint_paused');
@@ -123,7 +127,11 @@ export class WebhookSender {
       const secrets = secretsOf(target, clock.wallMs());
       return { url, body: delivery.body, secrets, shown: (answer) => answer };
     }
-    const { body, secrets } = await chatMessage(delivery, format, name);
+    const { body, secrets } = await chatMessage(delivery, format, name).catch((error: unknown) => {
+      if (isPassing(error)) throw error;
+      logger.warn({ error, org_id: delivery.orgId, delivery_id: delivery.deliveryId }, 'a chat message failed');
+      throw new TryFailed('message_failed');
+    });
     // The URL of a chat is secret, and so is the link in a message: neither is stored if an answer repeats them.
     const shown = (answer: string) => hideSecrets(answer, [...urlSecrets(url), ...secrets]);
     return { url, body, secrets: [], shown };
