@@ -1,7 +1,9 @@
 // Inbox: the questions that wait for an answer on the left, and one of them on the right.
 import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
+import type { Search } from '../../address/search.ts';
 import { got } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty } from '../../design/empty.tsx';
@@ -32,6 +34,7 @@ const HELP = {
 export function InboxPage() {
   useKeyHelp(HELP);
   const { org, api } = useApi();
+  const router = useRouter();
   const [search, change] = useSearchState();
   const isPhone = useMediaQuery('(max-width: 720px)', window.innerWidth <= 720, { getInitialValueInEffect: false });
   const { query, count } = queryOf(search);
@@ -66,6 +69,8 @@ export function InboxPage() {
   const open = (item: InboxItem | undefined, push = true) => change({ question: item?.id ?? null }, push);
   /** After an answer: the next question that this person may answer here. */
   const openNext = (answered: string) => {
+    // The reply may come when the person has gone elsewhere, and writes there.
+    if ((router.state.location.search as Search).question !== answered) return;
     const at = held.shown.findIndex(({ id }) => id === answered);
     const others = [...held.shown.slice(at + 1), ...held.shown.slice(0, Math.max(0, at))];
     const following = others.find(({ may_answer, on_device }) => may_answer !== false && !on_device);
