@@ -58,4 +58,15 @@ describe('a person who does not wait for a reply', { skip }, () => {
     assert.equal(new URL(page.url()).searchParams.get('question'), third.questionId);
     await page.unroute(ANSWERS);
   });
+
+  test('reads that an answer without a reply may have arrived, and sends it again', async () => {
+    const { questionId } = await asking('ord_late4');
+    await page.goto(at(`/inbox?question=${questionId}`));
+    await page.route(ANSWERS, (route) => route.abort());
+    await send();
+    await page.getByText('It is not known whether your answer arrived.').waitFor();
+    await page.unroute(ANSWERS);
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.getByText('Sent: Approve').last().waitFor();
+  });
 });

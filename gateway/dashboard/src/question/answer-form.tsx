@@ -26,11 +26,11 @@ interface AnswerFormProps {
   readonly question: WholeQuestion;
   readonly content: OpenQuestion;
   readonly onAnswered: (questionId: string) => void;
-  /** Another answer came first, or the question has changed. */
-  readonly onRaced: () => void;
+  /** The question is read again: another answer came first, or this one may have arrived without a reply. */
+  readonly onInDoubt: () => void;
 }
 
-export function AnswerForm({ question, content, onAnswered, onRaced }: AnswerFormProps) {
+export function AnswerForm({ question, content, onAnswered, onInDoubt }: AnswerFormProps) {
   const { org, api } = useApi();
   const queryClient = useQueryClient();
   // A reply that comes again has the same form.
@@ -67,7 +67,9 @@ export function AnswerForm({ question, content, onAnswered, onRaced }: AnswerFor
         form.refuse(new Map(error.details.map(({ path, message }) => [path, message])));
       } else if (isFailure(error) && (error.status === 409 || error.status === 403)) {
         setRaced(true);
-        onRaced();
+        onInDoubt();
+      } else if (isUnknown(error)) {
+        onInDoubt();
       }
     },
   });
@@ -122,7 +124,10 @@ export function AnswerForm({ question, content, onAnswered, onRaced }: AnswerFor
       />
       {isShown && (
         <p role="alert" className={classes.failed}>
-          The answer could not be sent. {failure.message} <RequestId error={failure} />
+          {isUnknown(failure)
+            ? 'It is not known whether your answer arrived. Send it again: it counts once.'
+            : 'The answer could not be sent.'}{' '}
+          {failure.message} <RequestId error={failure} />
         </p>
       )}
       <div className={classes.send}>
@@ -133,6 +138,11 @@ export function AnswerForm({ question, content, onAnswered, onRaced }: AnswerFor
       </div>
     </form>
   );
+}
+
+/** Without the reply of the server that decides, the answer may count. */
+function isUnknown(error: Error): boolean {
+  return isFailure(error) && (error.status === 0 || error.status >= 500 || error.code === 'not_json');
 }
 
 /** `1` to `9` choose in the first field with choices, Ctrl or Cmd with Enter sends. */

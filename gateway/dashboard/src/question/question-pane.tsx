@@ -93,7 +93,7 @@ function Question({ question, takesFocus, onAnswered }: QuestionProps) {
       ))}
       {content !== null && <ShownValues values={content.show} />}
       {isOpen && content !== null && refusal === null && !question.on_device && (
-        <AnswerForm question={question} content={content} onAnswered={onAnswered} onRaced={refresh} />
+        <AnswerForm question={question} content={content} onAnswered={onAnswered} onInDoubt={refresh} />
       )}
       {!isOpen && <QuestionEnd question={question} />}
       <QuestionHistory question={question} />
