@@ -69,4 +69,19 @@ describe('a person who does not wait for a reply', { skip }, () => {
     await page.getByRole('button', { name: 'Send answer' }).click();
     await page.getByText('Sent: Approve').last().waitFor();
   });
+
+  test('cancels no other run than the one whose page asked', async () => {
+    const [first, other] = [await asking('ord_late5'), await asking('ord_late6')];
+    await page.goto(at(`/runs/${first.runId}`));
+    const cancel = page.getByRole('button', { name: 'Cancel', exact: true });
+    const about = (runId: string) => page.getByRole('heading', { name: runId.slice(-8) });
+    await cancel.waitFor();
+    await page.evaluate(`history.pushState({}, '', ${JSON.stringify(at(`/runs/${other.runId}`))})`);
+    await about(other.runId).waitFor();
+    await cancel.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 run' }).waitFor();
+    await page.goBack();
+    await about(first.runId).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
 });

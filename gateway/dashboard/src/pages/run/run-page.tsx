@@ -53,7 +53,7 @@ export function RunPage() {
     above.push({ title: <HostileText text={nameOf(data.method)} max={80} />, to: `/methods/${bare(data)}` } as never);
   }
   return (
-    <Page title={short} above={above} action={data && <RunActions run={data} />}>
+    <Page title={short} above={above} action={data && <RunActions key={data.run_id} run={data} />}>
       <Panel query={run} what="Run">
         {(shown) => (
           <>
