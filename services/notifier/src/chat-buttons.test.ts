@@ -120,3 +120,25 @@ test('a question that is only reminded, or answers itself at its deadline, has a
   await ended(orgId, 1);
   assert.match(buttonsOf(server)[0] ?? '', /\/a\//);
 });
+
+test('a removed endpoint leaves no link that answers, and another one of its name has another link', async () => {
+  await using server = await receiver(status(200));
+  const orgId = newId('org');
+  listen(orgId, server.port);
+  await stack.emit(asked(orgId));
+  await ended(orgId, 1);
+  const links = rpcClient(LinkService, `127.0.0.1:${notifier.port}`);
+  const stateOf = async (url = '') => {
+    const tokenSha256 = createHash('sha256').update(url.slice(-43)).digest();
+    return (await links.openLink({ tokenSha256 })).link?.state;
+  };
+  const [removed] = buttonsOf(server);
+  assert.equal(await stateOf(removed), LinkState.OPEN);
+  // As after a removal: the registry knows only the new one.
+  listen(orgId, server.port);
+  await until('the removal is known', async () => (await stateOf(removed)) === LinkState.ENDED);
+  await stack.emit(asked(orgId, {}, 'question.reminded'));
+  await ended(orgId, 2);
+  assert.deepEqual([await stateOf(removed), await stateOf(buttonsOf(server)[1])], [LinkState.ENDED, LinkState.OPEN]);
+  links.close();
+});

@@ -1,7 +1,7 @@
 // The notifier, read from top to bottom: its requests to the registry, how it sends one webhook, which part sends when,
 // the listeners, and the order of start and stop.
 import { systemClock } from '@methods/base/clock';
-import type { KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
+import type { EndpointId, KeyId, MethodId, OrgId, UserId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
@@ -119,6 +119,8 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
 
   // A try of a mail.
   const hasAccess = (orgId: OrgId, userId: UserId) => access.get(orgId, userId);
+  const hasEndpoint = async (orgId: OrgId, endpointId: EndpointId) =>
+    (await endpoints.get(orgId)).some((each) => each.endpointId === endpointId);
   const onStored = () => dispatcher.stored();
   const { mail: settings, timeoutMs } = config;
   const mailLog = log('mail');
@@ -171,7 +173,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     listen: config.listen,
     services: [
       notifierService({ sql, reader, onDue: () => dispatcher.wake(), sendsMail: mail !== null }),
-      linkService({ sql, clock, hasAccess }),
+      linkService({ sql, clock, hasAccess, hasEndpoint }),
     ],
     logger: log('rpc'),
   });

@@ -1,7 +1,7 @@
 // An answer link as it is stored, its state, and its token.
 
 import { createHash, createHmac } from 'node:crypto';
-import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
+import type { EndpointId, OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
 import type { Secret } from '@methods/config/environment';
 
 export interface NewLink {
@@ -12,6 +12,8 @@ export interface NewLink {
   readonly recipient: string;
   /** Empty for a chat. */
   readonly userId: UserId | '';
+  /** The chat's endpoint; empty for a person. */
+  readonly endpointId: EndpointId | '';
   readonly expiresAtMs: number;
 }
 
@@ -54,7 +56,7 @@ export interface LinkSettings {
 export interface LinkedQuestion {
   readonly orgId: OrgId;
   readonly questionId: QuestionId;
-  /** An e-mail address in lower case, or the name of a chat's endpoint. */
+  /** An e-mail address in lower case, or the id of a chat's endpoint: another one with its name has another link. */
   readonly recipient: string;
   /** A further link of the same recipient has the next number. */
   readonly n: number;

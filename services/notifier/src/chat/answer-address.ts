@@ -23,7 +23,7 @@ interface AskingBody {
 /** Null: the event asks nothing, or there are no links. The link is stored before it is returned. */
 export async function answerAddress(
   { links, storeLink, clock }: AnswerAddressParts,
-  { orgId, runId, body }: Pick<ClaimedDelivery, 'orgId' | 'runId' | 'body'>,
+  { orgId, runId, endpointId, body }: Pick<ClaimedDelivery, 'orgId' | 'runId' | 'endpointId' | 'body'>,
   endpointName: string,
 ): Promise<string | null> {
   const { people_only: peopleOnly, on_device: onDevice, question } = JSON.parse(body.toString('utf8')) as AskingBody;
@@ -32,8 +32,9 @@ export async function answerAddress(
   const { id: questionId, deadline_at: deadline } = question;
   // The page of the question requires sign-in.
   if (peopleOnly) return `${links.publicUrl}/questions/${encodeURIComponent(questionId)}`;
-  const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: endpointName, n: 0 });
+  const { url, tokenSha256 } = makeLink(links, { orgId, questionId, recipient: endpointId, n: 0 });
   const expiresAtMs = linkExpiresAtMs(deadline === null ? 0 : Date.parse(deadline), clock.wallMs());
-  await storeLink({ orgId, tokenSha256, runId, questionId, recipient: endpointName, userId: '', expiresAtMs });
+  const recipient = { recipient: endpointName, userId: '', endpointId } as const;
+  await storeLink({ orgId, tokenSha256, runId, questionId, ...recipient, expiresAtMs });
   return url;
 }

@@ -95,7 +95,7 @@ export async function announce(
       }),
       digestBody: writeJob({ kind: 'digest', recipient }),
       digestPart: JSON.stringify({ event, method: mailedMethod, question: part }),
-      link: { orgId, runId, questionId, recipient: email, userId, tokenSha256, expiresAtMs },
+      link: { orgId, runId, questionId, recipient: email, userId, endpointId: '', tokenSha256, expiresAtMs },
     };
   });
   const stored = await store(delivery, mails);

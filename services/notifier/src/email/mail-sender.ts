@@ -163,7 +163,8 @@ export class MailSender {
     if (known !== null) return known.usedAtMs > 0 || known.endedAtMs > 0 ? null : url;
     // The key has changed since the mail was stored.
     const expiresAtMs = linkExpiresAtMs(deadlineAtMs, clock.wallMs());
-    await storeLink({ orgId, runId, questionId, recipient: email, userId, tokenSha256, expiresAtMs });
+    const recipient = { recipient: email, userId, endpointId: '' } as const;
+    await storeLink({ orgId, runId, questionId, ...recipient, tokenSha256, expiresAtMs });
     return url;
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
+import { type EndpointId, newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { LinkService, LinkState } from '@methods/proto/notifier/v1/link_service_pb';
@@ -18,12 +18,14 @@ const DAY_MS = 86_400_000;
 let database: NotifierDatabase;
 let server: RpcServer;
 let client: Client<typeof LinkService>;
+const removed = new Set<EndpointId>();
 let access: (orgId: OrgId, userId: UserId) => Promise<boolean> = async () => true;
 
 before(async () => {
   database = await notifierDatabase();
   const hasAccess = (orgId: OrgId, userId: UserId) => access(orgId, userId);
-  const services = [linkService({ sql: database.sql, clock: systemClock, hasAccess })];
+  const hasEndpoint = async (_: OrgId, endpointId: EndpointId) => !removed.has(endpointId);
+  const services = [linkService({ sql: database.sql, clock: systemClock, hasAccess, hasEndpoint })];
   server = new RpcServer({ listen: '127.0.0.1:0', services, logger: silentLogger, graceMs: 100 });
   await server.start();
   client = rpcClient(LinkService, `127.0.0.1:${server.port}`);
@@ -44,6 +46,7 @@ async function stored(fields: Partial<NewLink> = {}): Promise<NewLink> {
     questionId,
     recipient,
     userId: newId('usr'),
+    endpointId: '',
     expiresAtMs: Date.now() + DAY_MS,
     ...fields,
   };
@@ -55,7 +58,7 @@ const stateOf = async ({ tokenSha256 }: NewLink) => (await client.openLink({ tok
 
 test('a link opens its own question, any number of times', async () => {
   const link = await stored();
-  const { tokenSha256, ...expected } = link;
+  const { tokenSha256, endpointId: _, ...expected } = link;
   for (let n = 0; n < 3; n++) {
     const { link: opened } = await client.openLink({ tokenSha256 });
     assert.deepEqual(
@@ -122,6 +125,19 @@ test('the link of a member without access has ended; the link of a chat has no m
   const [mail, chat] = [await stored(), await stored({ userId: '', recipient: 'ops channel' })];
   assert.deepEqual([await stateOf(mail), await stateOf(chat)], [LinkState.ENDED, LinkState.OPEN]);
   assert.deepEqual(asked, [mail.userId]);
+});
+
+test('the links of a chat end when its endpoint is removed, and those of other chats do not', async () => {
+  const ofChat = { userId: '', recipient: 'ops channel' } as const;
+  const [gone, kept] = [newId('ep'), newId('ep')];
+  const links = [
+    await stored({ ...ofChat, endpointId: gone }),
+    await stored({ ...ofChat, endpointId: kept }),
+    await stored(ofChat),
+  ];
+  removed.add(gone);
+  const states = await Promise.all(links.map(stateOf));
+  assert.deepEqual(states, [LinkState.ENDED, LinkState.OPEN, LinkState.OPEN]);
 });
 
 test('links that expired a month ago are deleted as others are created', async () => {

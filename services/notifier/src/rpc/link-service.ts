@@ -1,6 +1,6 @@
 // OpenLink and UseLink: return what an answer link opens, for the page that shows its question, and mark it as used.
 import type { Clock } from '@methods/base/clock';
-import type { OrgId, UserId } from '@methods/base/ids';
+import type { EndpointId, OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { LinkService, LinkState as WireState } from '@methods/proto/notifier/v1/link_service_pb';
@@ -14,6 +14,8 @@ export interface LinkServiceParts {
   readonly clock: Clock;
   /** Reports whether the member may still answer. Rejects with unavailable when that cannot be determined now. */
   readonly hasAccess: (orgId: OrgId, userId: UserId) => Promise<boolean>;
+  /** Reports whether the organization still has this chat. Rejects as `hasAccess` does. */
+  readonly hasEndpoint: (orgId: OrgId, endpointId: EndpointId) => Promise<boolean>;
 }
 
 const HASH_BYTES = 32;
@@ -45,10 +47,12 @@ function isHash(bytes: Uint8Array): boolean {
   return bytes.length === HASH_BYTES;
 }
 
-async function reply({ clock, hasAccess }: LinkServiceParts, link: AnswerLink | null) {
+async function reply({ clock, hasAccess, hasEndpoint }: LinkServiceParts, link: AnswerLink | null) {
   if (link === null) throw new ServiceError('not_found', 'There is no such link.');
-  const { orgId, runId, questionId, recipient, userId, expiresAtMs, usedAtMs } = link;
-  const allowed = userId === '' || (await hasAccess(orgId, userId));
+  const { orgId, runId, questionId, recipient, userId, endpointId, expiresAtMs, usedAtMs } = link;
+  const allowed =
+    (userId === '' || (await hasAccess(orgId, userId))) &&
+    (endpointId === '' || (await hasEndpoint(orgId, endpointId)));
   const state = STATES[linkState(link, allowed, clock.wallMs())];
   return { link: { orgId, runId, questionId, recipient, userId, state, expiresAtMs, usedAtMs } };
 }

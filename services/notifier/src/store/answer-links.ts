@@ -1,6 +1,6 @@
 // Rows of notifier.answer_links. A link is found by the hash of its token, from which its organization follows, like
 // that of a session from its cookie.
-import type { OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
+import type { EndpointId, OrgId, QuestionId, RunId, UserId } from '@methods/base/ids';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { AnswerLink, NewLink } from '../answer-link/answer-link.ts';
 
@@ -13,6 +13,7 @@ interface LinkRow {
   readonly question_id: QuestionId;
   readonly recipient: string;
   readonly user_id: UserId | '';
+  readonly endpoint_id: EndpointId | '';
   readonly expires_at_ms: number;
   readonly used_at_ms: number;
   readonly ended_at_ms: number;
@@ -35,14 +36,16 @@ export async function storeLinks(sql: Sql | TransactionSql, links: readonly NewL
         order by expires_at limit ${Math.max(SWEPT_MAX, links.length * 2)}
         for update skip locked))
     )
-    insert into notifier.answer_links as l (org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at)
-    select org_id, token_sha256, run_id, question_id, recipient, user_id, to_timestamp(expires_at_ms / 1000)
+    insert into notifier.answer_links as l
+      (org_id, token_sha256, run_id, question_id, recipient, user_id, endpoint_id, expires_at)
+    select org_id, token_sha256, run_id, question_id, recipient, user_id, endpoint_id,
+      to_timestamp(expires_at_ms / 1000)
     from unnest(
       ${links.map(({ orgId }) => orgId)}::text[], ${sql.array(tokens, BYTEA)}::bytea[],
       ${links.map(({ runId }) => runId)}::text[], ${links.map(({ questionId }) => questionId)}::text[],
       ${links.map(({ recipient }) => recipient)}::text[], ${links.map(({ userId }) => userId)}::text[],
-      ${links.map(({ expiresAtMs }) => expiresAtMs)}::float8[]
-    ) as t(org_id, token_sha256, run_id, question_id, recipient, user_id, expires_at_ms)
+      ${links.map(({ endpointId }) => endpointId)}::text[], ${links.map(({ expiresAtMs }) => expiresAtMs)}::float8[]
+    ) as t(org_id, token_sha256, run_id, question_id, recipient, user_id, endpoint_id, expires_at_ms)
     order by token_sha256
     on conflict (org_id, token_sha256) do update set expires_at = greatest(l.expires_at, excluded.expires_at)`;
 }
@@ -79,7 +82,7 @@ export async function endLinks(
 }
 
 function columns(sql: Sql) {
-  return sql`l.org_id, l.run_id, l.question_id, l.recipient, l.user_id,
+  return sql`l.org_id, l.run_id, l.question_id, l.recipient, l.user_id, l.endpoint_id,
     extract(epoch from l.expires_at)::float8 * 1000 as expires_at_ms,
     coalesce(extract(epoch from l.used_at)::float8 * 1000, 0) as used_at_ms,
     coalesce(extract(epoch from l.ended_at)::float8 * 1000, 0) as ended_at_ms`;
@@ -92,6 +95,7 @@ function toLink(row: LinkRow): AnswerLink {
     questionId: row.question_id,
     recipient: row.recipient,
     userId: row.user_id,
+    endpointId: row.endpoint_id,
     expiresAtMs: Math.round(row.expires_at_ms),
     usedAtMs: Math.round(row.used_at_ms),
     endedAtMs: Math.round(row.ended_at_ms),

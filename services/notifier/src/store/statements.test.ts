@@ -124,7 +124,8 @@ async function tour(): Promise<void> {
 async function links(sql: Sql): Promise<void> {
   const tokenSha256 = randomBytes(32);
   const run = { orgId: LARGE_ORG as OrgId, runId: 'run_7' as const };
-  const link = { ...run, tokenSha256, questionId: 'q_new' as const, recipient: 'a@example.com', userId: '' as const };
+  const to = { recipient: 'a@example.com', userId: '', endpointId: '' } as const;
+  const link = { ...run, tokenSha256, questionId: 'q_new' as const, ...to };
   await storeLinks(sql, [{ ...link, expiresAtMs: Date.now() + 60_000 }]);
   await findLink(sql, tokenSha256);
   await useLink(sql, tokenSha256);
@@ -141,7 +142,7 @@ async function mails(sql: Sql): Promise<void> {
   await storeEvents(sql, [{ deliveries, question: { ...asked, isClosed: false } }]);
   const { claimed } = await claimDeliveries(sql, claimRequest({ limit: 1 }));
   const announced = { ...(claimed[0] ?? assert.fail()), ...run };
-  const link = { ...run, questionId, recipient: 'a@example.com', userId: '' as const };
+  const link = { ...run, questionId, recipient: 'a@example.com', userId: '', endpointId: '' } as const;
   for (let seq = 2; seq < 26; seq++) {
     const [body, digestPart] = [Buffer.from('{}'), '{}'];
     const mail = { recipient: 'a@example.com', url, body, digestBody: body, digestPart };

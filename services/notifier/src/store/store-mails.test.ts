@@ -36,7 +36,7 @@ function mail(orgId: OrgId, recipient: string): RecipientMail {
     body,
     digestBody,
     digestPart: JSON.stringify({ questionId }),
-    link: { ...linked, expiresAtMs: Date.now() + 60_000 },
+    link: { ...linked, endpointId: '', expiresAtMs: Date.now() + 60_000 },
   };
 }
 
