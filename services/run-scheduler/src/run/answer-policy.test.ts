@@ -292,6 +292,21 @@ describe('the times of a question', () => {
   });
 });
 
+test('an answer is a repeat for the people who gave it and for programs, and too late for other people', () => {
+  const both = { needs: { count: 2, on: [] } };
+  const cases: readonly [Run | RefusalCode, readonly Party[], readonly Party[]][] = [
+    [told(waiting({}), by(ann)), [ann, key, recipient('ann')], [ben, eve, recipient('payments')]],
+    [told(waiting({ notStarter: true }, { starter: cat }), by(ann)), [ann], [cat]],
+    [told(waiting(both), by(ann), by(ben)), [ann, ben], [cat]],
+    [told(waiting({}), by(key)), [key, { ...key, keyId: 'key_b' }], [ann]],
+  ];
+  for (const [run, same, others] of cases) {
+    assert.ok(typeof run !== 'string');
+    for (const one of same) assert.equal(transition(run, by(one), T0 + 2).kind, 'unchanged', JSON.stringify(one));
+    for (const one of others) assert.equal(told(run, by(one)), 'run_not_waiting', JSON.stringify(one));
+  }
+});
+
 test('a question that closes says whether people were asked, also in a run that the application answers', () => {
   const cases: readonly [WaitingRun, boolean][] = [
     [runs.waiting, false],

@@ -13,9 +13,9 @@ import { endOfQuestion } from '../step-states.ts';
 
 /**
  * Precondition: waiting on the named question, or on any when none is named, and the sender may answer it. The same
- * answer to the same question again changes nothing. Without a question's id, a value equal to the last one is a repeat
- * only when no question is open: two equal answers to two successive questions both count. A question that needs
- * several people stays open until enough of them agree.
+ * answer of the same sender to the same question again changes nothing. Without a question's id, a value equal to the
+ * last one is a repeat only when no question is open: two equal answers to two successive questions both count. A
+ * question that needs several people stays open until enough of them agree.
  */
 export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): Decision {
   if (run === null) return refused('not_found');
@@ -47,9 +47,14 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
   }
 }
 
-function isRepeat(run: Run, command: AnswerRun): boolean {
-  if (run.answer === null || run.answer.digest !== command.digest) return false;
-  return command.questionId === null || command.questionId === run.answer.questionId;
+/** A person's answer is a repeat only of their own: one equal to another person's came too late, and does not count. */
+function isRepeat({ answer, answers }: Run, { questionId, digest, by }: AnswerRun): boolean {
+  if (answer === null || answer.digest !== digest) return false;
+  if (questionId !== null && questionId !== answer.questionId) return false;
+  const receipt = answers.findLast((one) => one.questionId === answer.questionId);
+  if (by === null || !isPerson(by) || receipt === undefined || receipt.by === null) return true;
+  const gave = [receipt.by, ...(receipt.votes ?? []).map((vote) => vote.by)];
+  return gave.some((party) => isSamePerson(party, by));
 }
 
 // Changes of a waiting run that several commands share: its question changes, or gets its answer.
