@@ -240,6 +240,24 @@ describe('files that callers send', () => {
     assert.equal((await put(['later'], { idempotencyHash })).replayed, false);
   });
 
+  test('sent again after their day with their key are the same file, for a start that is repeated with them', async () => {
+    const idempotencyHash = randomBytes(32);
+    const { file } = await put(['hello'], { idempotencyHash });
+    await files.keepFor({ ...OWNER, runId: newFacts(0).runId }, named({ owner: 'key_a', fileIds: [file.fileId] }));
+    await age(file.fileId, 25 * HOUR_MS);
+    while (await store.sweep());
+    const again = await put(['hello'], { idempotencyHash });
+    assert.deepEqual([again.replayed, again.file.fileId], [true, file.fileId]);
+    assert.deepEqual(await find(file.fileId), [again.file], 'it may be named again');
+    assert.deepEqual(await share(), { bytes: 5, files: 1 });
+    await files.delete({ ...OWNER, fileId: file.fileId });
+    assert.notEqual(
+      (await put(['hello'], { idempotencyHash })).file.fileId,
+      file.fileId,
+      'a deleted one stays deleted',
+    );
+  });
+
   test('can be named by their sender for a day, until they are deleted', async () => {
     const { file } = await put();
     assert.equal((await find(file.fileId)).length, 1);

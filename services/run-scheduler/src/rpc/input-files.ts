@@ -115,15 +115,17 @@ export class InputFiles {
 
   private async finish(
     key: { orgId: OrgId; fileId: FileId },
-    { owner, name, mediaType, idempotencyHash }: NewFile,
+    described: NewFile,
     whole: { bytes: number; sha256: string },
   ): Promise<ArrivedFile> {
+    const { owner, name, mediaType, idempotencyHash } = described;
     const hash = idempotencyHash.length === 0 ? null : idempotencyHash;
     // At the second try the hash is free again, or its upload is found.
     for (let i = 0; i < 2; i++) {
       const file = await this.store.finish(key, { ...whole, idempotencyHash: hash });
       if (file !== null) return { file, replayed: false };
-      const earlier = hash && (await this.store.byIdempotencyHash(key.orgId, owner, hash));
+      const earlier =
+        hash && (await this.store.byIdempotencyHash({ orgId: key.orgId, owner, name, mediaType }, whole.sha256, hash));
       if (earlier === null) continue;
       if (earlier.sha256 === whole.sha256 && earlier.name === name && earlier.mediaType === mediaType) {
         return { file: earlier, replayed: true };

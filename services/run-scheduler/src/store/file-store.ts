@@ -114,16 +114,29 @@ export class FileStore {
     }
   }
 
-  /** Returns the upload with this hash while it may be named. Afterwards the hash is free again. */
-  async byIdempotencyHash(orgId: OrgId, owner: string, hash: Uint8Array): Promise<StoredFile | null> {
+  /**
+   * Returns the upload with this hash while it may be named. Afterwards another file gets the hash, and the same one may
+   * be named for another day: a repeated start has to name it by the id that its run knows.
+   */
+  async byIdempotencyHash(
+    file: Omit<NewFile, 'fileId' | 'bytesMax'>,
+    sha256: string,
+    hash: Uint8Array,
+  ): Promise<StoredFile | null> {
+    const { orgId, owner, name, mediaType } = file;
+    const mine = this.sql`org_id = ${orgId} and owner = ${owner} and idempotency_hash = ${hash}`;
     const [row] = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
-      where org_id = ${orgId} and owner = ${owner} and idempotency_hash = ${hash}
-        and expires_at_ms > ${this.inMs(0)} and sha256 is not null`);
+      where ${mine} and expires_at_ms > ${this.inMs(0)} and sha256 is not null`);
     if (row !== undefined) return fileOf(row);
+    const [again] = await stored(this.sql<FileRow[]>`
+      update scheduler.files set expires_at_ms = ${this.inMs(KEPT_MS)}, look_at_ms = ${this.inMs(KEPT_MS)}
+      where ${mine} and expires_at_ms <= ${this.inMs(0)}
+        and name = ${name} and media_type = ${mediaType} and sha256 = ${sha256}
+      returning file_id, name, media_type, bytes, sha256, expires_at_ms`);
+    if (again !== undefined) return fileOf(again);
     await stored(this.sql`update scheduler.files set idempotency_hash = null
-      where org_id = ${orgId} and owner = ${owner} and idempotency_hash = ${hash}
-        and expires_at_ms <= ${this.inMs(0)}`);
+      where ${mine} and expires_at_ms <= ${this.inMs(0)}`);
     return null;
   }
 

@@ -291,17 +291,17 @@ async function files(sql: Sql): Promise<void> {
   const store = new FileStore(sql, FILE_SHARE);
   const run = { orgId: LARGE_ORG, runId: runIdOf(1, 1) };
   const owner = 'key_tour';
-  const file = { owner, name: 'a', mediaType: 'a/b', bytesMax: 10 };
+  const file = { orgId: LARGE_ORG, owner, name: 'a', mediaType: 'a/b', bytesMax: 10 };
   const hash = Buffer.alloc(32, 7);
   const send = async (fileId: FileId, idempotencyHash: Uint8Array | null) => {
-    await store.begin({ ...file, orgId: LARGE_ORG, fileId });
+    await store.begin({ ...file, fileId });
     await store.append({ orgId: LARGE_ORG, fileId }, 0, Buffer.from('x'));
     return store.finish({ orgId: LARGE_ORG, fileId }, { bytes: 1, sha256: 'a'.repeat(64), idempotencyHash });
   };
   const [first, second] = [newId('file'), newId('file')];
   await send(first, hash);
-  await store.byIdempotencyHash(LARGE_ORG, owner, hash);
-  await store.byIdempotencyHash(LARGE_ORG, owner, Buffer.alloc(32, 8));
+  await store.byIdempotencyHash(file, 'a'.repeat(64), hash);
+  await store.byIdempotencyHash(file, 'a'.repeat(64), Buffer.alloc(32, 8));
   await store.find(LARGE_ORG, owner, [first]);
   await store.keepFor(run, owner, [first]);
   await store.keepLike({ ...run, runId: runIdOf(2, 2) }, run.runId);
