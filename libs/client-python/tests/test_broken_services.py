@@ -78,6 +78,57 @@ def test_a_service_that_does_not_reply_or_stalls_in_the_middle_is_a_timeout(serv
             assert late.value.code == "timeout" and service.url in str(late.value)
 
 
+def trickling(service: "Service", body: bytes, more: bytes, status: int = 200) -> Reply:
+    """Sends `body`, and then ``more`` again and again: it is never silent."""
+
+    def reply(to: Handler, _: bytes) -> None:
+        to.send_response(status)
+        to.end_headers()
+        to.wfile.write(body)
+        while not service.over.wait(0.02):
+            to.wfile.write(more)
+            to.wfile.flush()
+
+    return reply
+
+
+def test_a_reply_that_arrives_byte_by_byte_is_a_timeout_and_one_without_an_end_is_none(service: Service) -> None:
+    for status in (200, 500):
+        service.reply = trickling(service, b"{", b" ", status)
+        with Methods(AUTH, base_url=service.url, timeout=0.2, max_retries=0, worker=False) as client:
+            for call in (client.runs.get, client.start, client.files.get):
+                with pytest.raises(RequestTimeout):
+                    call("run_1")
+    with Methods(AUTH, base_url=service.url, worker=False) as client:
+        service.reply = lambda to, body: (sends(RUN) if body else trickling(service, b"{", b" "))(to, body)
+        with pytest.raises(RunTimeout):
+            client.run("wf_1", timeout=0.2)
+        service.reply = trickling(service, b"[", b" " * 10_000_000)
+        with pytest.raises(UnexpectedReply):
+            client.runs.get("run_1")
+
+        service.reply = trickling(service, b"data: ", b"x" * 5_000_000)
+        with pytest.raises(UnexpectedReply):
+            next(client.runs.events("run_1"))
+        service.reply = sends(b"[" * 1_000_000)
+        with pytest.raises(UnexpectedReply):
+            client.runs.get("run_1")
+
+
+def test_a_download_may_take_longer_than_a_reply(service: Service) -> None:
+    def slow(to: Handler, _: bytes) -> None:
+        to.send_response(200)
+        to.send_header("content-length", "20")
+        to.end_headers()
+        for _ in range(20):
+            service.over.wait(0.02)
+            to.wfile.write(b"x")
+
+    service.reply = lambda to, body: (slow if to.path.endswith("/files") else sends(RUN))(to, body)
+    with Methods(AUTH, base_url=service.url, timeout=0.2, max_retries=0) as client:
+        assert client.runs.files.archive("run_1") == b"x" * 20
+
+
 def test_a_reply_that_is_cut_is_no_result_and_a_redirect_gets_no_key(service: Service) -> None:
     service.reply = sends(b'{"run_id":"run_1","st')
     with Methods(AUTH, base_url=service.url, max_retries=1) as client:

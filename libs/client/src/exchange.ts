@@ -1,6 +1,9 @@
 // One attempt of a request: from the first byte sent to the last byte received.
 import { Deadline, onAbort } from './deadline.ts';
-import { ConnectionError, type MethodsError, TimeoutError } from './errors.ts';
+import { ConnectionError, type MethodsError, TimeoutError, unexpectedReply } from './errors.ts';
+
+/** Several times that of a run with all its steps. A server that sends more is another program. */
+const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** What is sent as it is. */
 export type Bytes = Uint8Array | Blob | AsyncIterable<Uint8Array>;
@@ -42,10 +45,16 @@ export class Exchange {
     }
   }
 
-  /** @throws as `begin` */
+  /** @throws as `begin`; UnexpectedReplyError */
   async text(): Promise<string> {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of this.read(() => {})) chunks.push(chunk);
+    let bytes = 0;
+    for await (const chunk of this.read(() => {})) {
+      bytes += chunk.length;
+      const { status, headers } = this.response;
+      if (bytes > TEXT_BYTES_MAX) throw unexpectedReply(status, headers.get('x-request-id') ?? undefined);
+      chunks.push(chunk);
+    }
     return Buffer.concat(chunks).toString('utf8');
   }
 

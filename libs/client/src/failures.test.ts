@@ -78,6 +78,12 @@ test('a reply that stalls in the middle is a timeout, and a caller may leave bef
   await assert.rejects(call, { message: 'enough' });
 });
 
+test('a reply that is far too large is not one of the service', async () => {
+  replies = [(response) => response.writeHead(200).end(JSON.stringify(RUN).padEnd(65 * 1024 * 1024))];
+  await assert.rejects(client().runs.get('run_1'), { name: 'UnexpectedReplyError' });
+  assert.equal(bodies.length, 1);
+});
+
 test('a redirect is not followed: the key goes to no other address', async () => {
   replies = [(response) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()];
   await assert.rejects(client({ maxRetries: 0 }).runs.get('run_1'), { name: 'ConnectionError' });

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator, List, Optional
 
+from ._errors import UnexpectedReply
 from ._models import FINISHED, Event
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_EVENT_BYTES_MAX = 16 * 1024 * 1024
 _RUN_ID = re.compile(r'\{"run_id":"([^"]*)"')
 
 
@@ -48,11 +50,13 @@ class EventStream:
         self._fields = _Fields()
         #: Of the line that has not ended.
         self._parts: List[bytes] = []
+        #: Of the event that is not whole.
+        self._bytes = 0
         #: The second half of a line end may follow.
         self._after_return = False
 
     def feed(self, chunk: bytes) -> Iterator[RawEvent]:
-        """The events that these bytes complete."""
+        """The events that these bytes complete. Raises UnexpectedReply for one over 16 MiB."""
         # The lines of httpx also end at characters that JSON leaves as they are, such as U+2028: a text with them would
         # break its event, or begin one of its own.
         if not chunk:
@@ -61,17 +65,26 @@ class EventStream:
             chunk = chunk[1:]
         self._after_return = chunk[-1:] == b"\r"
         first, *rest = _LINE_END.split(chunk)
-        self._parts.append(first)
+        self._append(first)
         for part in rest:
             line = b"".join(self._parts).decode("utf-8", "replace")
-            self._parts = [part]
+            self._parts = []
+            if not line:
+                self._bytes = 0
+            self._append(part)
             event = self._line(line)
             if event is not None:
                 yield event
 
+    def _append(self, part: bytes) -> None:
+        self._parts.append(part)
+        self._bytes += len(part)
+        if self._bytes > _EVENT_BYTES_MAX:
+            raise UnexpectedReply("The service sent an event over 16 MiB.", code="unexpected_reply")
+
     def cut(self) -> None:
         """What of an event came before the connection broke does not count."""
-        self._fields, self._parts, self._after_return = _Fields(), [], False
+        self._fields, self._parts, self._bytes, self._after_return = _Fields(), [], 0, False
 
     def _line(self, line: str) -> Optional[RawEvent]:
         """Returns the event that this line completes."""

@@ -32,6 +32,8 @@ SILENCE_S = 45.0
 #: How long the service may be unavailable to a call that waits for a run: the run itself continues meanwhile.
 OUTAGE_S = 60.0
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
+#: Several times that of a run with all its steps. A server that sends more is another program.
+REPLY_BYTES_MAX = 64 * 1024 * 1024
 #: A service that asks for more is reported as it is.
 _RETRY_AFTER_S_MAX = 60.0
 
@@ -97,25 +99,25 @@ def _as_input(value: Any) -> Any:
 
 
 #: What reading a reply or an event raises that has another shape, as of a later version of the service.
-MISREAD = (ValueError, KeyError, TypeError, AttributeError)
+MISREAD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
-def read_reply(response: "httpx.Response", read: Callable[[Any], T]) -> T:
+def read_reply(response: "httpx.Response", content: bytes, read: Callable[[Any], T]) -> T:
     """``read`` fails for a reply that it does not understand. Raises ConnectionFailed or UnexpectedReply."""
     try:
-        return read(response.json())
+        return read(json.loads(content))
     except MISREAD:
-        if response.content[:1] in (b"{", b"[") and not _is_json(response.content):
+        if content[:1] in (b"{", b"[") and not _is_json(content):
             raise ConnectionFailed(
                 "The reply was cut: it is not whole.", code="bad_reply", status=response.status_code
             ) from None
-        raise _unexpected(response) from None
+        raise unexpected(response) from None
 
 
-def refusal(response: "httpx.Response") -> MethodsError:
+def refusal(response: "httpx.Response", content: bytes) -> MethodsError:
     try:
-        body: Any = response.json()
-    except ValueError:
+        body: Any = json.loads(content)
+    except MISREAD:
         body = None
     refused: Dict[str, Any] = cast(Dict[str, Any], body) if isinstance(body, dict) else {}
     retry_after = _retry_after_s(response.headers.get("retry-after"))
@@ -124,7 +126,7 @@ def refusal(response: "httpx.Response") -> MethodsError:
         if response.status_code in _PASSING:
             refused = {"error": "unavailable", "message": f"The service is unavailable ({response.status_code})."}
         else:
-            return _unexpected(response)
+            return unexpected(response)
     error: ApiError = api_error(response.status_code, refused, response.headers.get("x-request-id"), retry_after)
     return error
 
@@ -138,9 +140,11 @@ def authorities(url: str) -> "Union[bool, ssl.SSLContext]":
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def connection_error(error: Exception, timed_out: bool, base_url: str) -> ConnectionFailed:
-    if timed_out:
-        return RequestTimeout(f"{base_url} did not answer in time.", code="timeout")
+def timed_out(base_url: str) -> RequestTimeout:
+    return RequestTimeout(f"{base_url} did not answer in time.", code="timeout")
+
+
+def connection_error(error: Exception, base_url: str) -> ConnectionFailed:
     return ConnectionFailed(
         f"The connection to {base_url} failed ({type(error).__name__}): is the address right, and the service up?",
         code="connection_failed",
@@ -179,7 +183,7 @@ def log_reply(request: Send, outcome: Union["httpx.Response", Exception], second
     logger.debug("%s %s: %d in %.0f ms, %s", request.method, request.path, status, ms, request_id)
 
 
-def _unexpected(response: "httpx.Response") -> UnexpectedReply:
+def unexpected(response: "httpx.Response") -> UnexpectedReply:
     return UnexpectedReply(
         f"The reply (status {response.status_code}) is not one of this service: check the address, and whether a "
         "proxy or another version answers there.",
@@ -192,6 +196,8 @@ def _unexpected(response: "httpx.Response") -> UnexpectedReply:
 def _is_json(content: bytes) -> bool:
     try:
         json.loads(content)
+        return True
+    except RecursionError:
         return True
     except ValueError:
         return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from math import inf
-from typing import TYPE_CHECKING, Any, Callable, Coroutine, NoReturn, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, List, Optional, Tuple, TypeVar
 
 from .._credentials import Credential
 from .._errors import AuthenticationError, ConnectionFailed, MethodsError
-from .._exchange import OUTAGE_S, USER_AGENT, Send, authorities, client_closed, connection_error, log_reply
-from .._exchange import pause_after, read_reply, refusal
+from .._exchange import OUTAGE_S, REPLY_BYTES_MAX, USER_AGENT, Send, authorities, client_closed, connection_error
+from .._exchange import log_reply, pause_after, read_reply, refusal, timed_out, unexpected
 from .concurrency import AsyncLocal, AsyncPlaces, chunks, in_thread, sleep
 
 if TYPE_CHECKING:
@@ -46,13 +46,15 @@ class AsyncRequests:
         """The reply as ``read`` understands it. Raises MethodsError."""
 
         async def once() -> T:
-            return read_reply(await self._whole(request), read)
+            return read_reply(*await self._whole(request, REPLY_BYTES_MAX), read)
 
         return await self._repeated(request, once)
 
     async def bytes_of(self, request: Send) -> bytes:
+        """A reply of any size, as long as no part of it is late."""
+
         async def once() -> bytes:
-            return (await self._whole(request)).content
+            return (await self._whole(request, None))[1]
 
         return await self._repeated(request, once)
 
@@ -60,7 +62,7 @@ class AsyncRequests:
         """The reply as it arrives; the caller closes it. ``silence_s``: the longest time between two parts of it."""
 
         async def once() -> "httpx.Response":
-            return await self._attempt(request, silence_s, stream=True)
+            return await self._attempt(request, silence_s)
 
         return await self._repeated(request, once)
 
@@ -68,13 +70,40 @@ class AsyncRequests:
         """The error of a reply that ended while it was read."""
         import httpx
 
-        return connection_error(error, isinstance(error, httpx.TimeoutException), self.credential.base_url)
+        base_url = self.credential.base_url
+        return timed_out(base_url) if isinstance(error, httpx.TimeoutException) else connection_error(error, base_url)
 
-    async def _whole(self, request: Send) -> "httpx.Response":
+    async def _whole(self, request: Send, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
         if request.wait_s > 0:
-            return await self._attempt(request, self._timeout + request.wait_s)
+            return await self._read(request, self._timeout + request.wait_s, bytes_max)
         async with self._places.get():
-            return await self._attempt(request, self._timeout)
+            return await self._read(request, self._timeout, bytes_max)
+
+    async def _read(self, request: Send, timeout_s: float, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
+        response = await self._attempt(request, timeout_s)
+        return response, await self._rest(request, response, bytes_max)
+
+    async def _rest(self, request: Send, response: "httpx.Response", bytes_max: Optional[int]) -> bytes:
+        """``bytes_max``: of a reply that is whole soon after its head; None: of one that may take longer."""
+        import httpx
+
+        # A service that sends byte by byte is never silent.
+        until = time.monotonic() + min(self._timeout, _left_s(request))
+        parts: List[bytes] = []
+        size = 0
+        try:
+            async for part in response.aiter_bytes():
+                parts.append(part)
+                size += len(part)
+                if bytes_max is not None and size > bytes_max:
+                    raise unexpected(response)
+                if bytes_max is not None and time.monotonic() > until:
+                    raise timed_out(self.credential.base_url)
+        except httpx.RequestError as error:
+            raise self.broken(error) from error
+        finally:
+            await response.aclose()
+        return b"".join(parts)
 
     async def _repeated(self, request: Send, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
         retries = self.max_retries if request.max_retries is None else request.max_retries
@@ -109,7 +138,7 @@ class AsyncRequests:
                 await sleep(pause)
                 attempt += 1
 
-    async def _attempt(self, request: Send, read_s: float, stream: bool = False) -> "httpx.Response":
+    async def _attempt(self, request: Send, read_s: float) -> "httpx.Response":
         import httpx
 
         bearer = self.credential.fresh() or await in_thread(self.credential.bearer)
@@ -131,21 +160,14 @@ class AsyncRequests:
             sent = http.build_request(
                 request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
-            response = await http.send(sent, stream=stream)
+            response = await http.send(sent, stream=True)
             log_reply(request, response, time.monotonic() - began)
-            if not response.is_success:
-                await self._read_refusal(response)
         except httpx.RequestError as error:
             log_reply(request, error, time.monotonic() - began)
             raise self.broken(error) from error
+        if not response.is_success:
+            raise refusal(response, await self._rest(request, response, REPLY_BYTES_MAX))
         return response
-
-    async def _read_refusal(self, response: "httpx.Response") -> NoReturn:
-        try:
-            await response.aread()
-        finally:
-            await response.aclose()
-        raise refusal(response)
 
 
 def _connections(base_url: str) -> "httpx.AsyncClient":
