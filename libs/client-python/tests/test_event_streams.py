@@ -86,6 +86,14 @@ def test_a_run_of_a_later_version_ends_the_calls_that_follow_it(service: Service
         client.run("wf_1", timeout=30)
 
 
+def test_an_event_that_is_none_of_a_run_is_an_unexpected_reply(service: Service) -> None:
+    with Methods(AUTH, base_url=service.url) as client:
+        for data in ('{"run_id', "null", "[]", "[" * 100_000):
+            service.events = f"id: e-1\nevent: run\ndata: {data}\n\n".encode()
+            with pytest.raises(UnexpectedReply):
+                next(client.runs.events("run_1"))
+
+
 def test_a_call_that_is_cancelled_while_it_reads_its_run_does_not_keep_the_stream(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

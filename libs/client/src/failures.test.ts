@@ -115,6 +115,10 @@ test('a stream of events that breaks continues, and one that cannot be opened ag
   const seen: string[] = [];
   for await (const { event } of client().runs.events('run_1')) seen.push(event);
   assert.deepEqual(seen, ['run', 'status']);
+  for (const data of ['{"run_id', 'null', '1']) {
+    replies = [events(`event: run\nid: 1\ndata: ${data}\n\n`)];
+    await assert.rejects(client().runs.events('run_1').next(), { name: 'UnexpectedReplyError' });
+  }
   replies = [events('event: run\nid: 1\nda')];
   await assert.rejects(client({ maxRetries: 0 }).runs.events('run_1').next(), { name: 'ConnectionError' });
 });

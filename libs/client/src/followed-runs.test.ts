@@ -178,6 +178,23 @@ test('a run that ends before its start is answered, or while the stream is broke
   await left;
 });
 
+test('an event that is cut, or has a status of a later version, makes its run be read', async () => {
+  const leaving = new AbortController();
+  const { methods, left } = await clientThatShares(leaving.signal);
+  const calls = [methods.run({ method: 'wf_1' }), methods.run({ method: 'wf_1' })];
+  // Not before the calls follow their runs.
+  await Promise.all(calls.map((_, n) => until('it is started', () => service.runs.has(`run_${4 + n}`))));
+  await methods.runs.get('run_4');
+  service.ends('run_4', false);
+  for (const reader of service.readers) reader.write('event: run\nid: e-9\ndata: {"run_id":"run_4","st\n\n');
+  assert.equal((await calls[0])?.result?.of, 'run_4');
+  service.runs.set('run_5', { ...service.runs.get('run_5'), status: 'resting' });
+  service.send('run', { run_id: 'run_5', status: 'resting', steps: [] });
+  await assert.rejects(async () => calls[1], { name: 'UnexpectedReplyError' });
+  leaving.abort();
+  await left;
+});
+
 test('calls that wait outlast a gateway that is restarted', async () => {
   const leaving = new AbortController();
   let refused = 0;

@@ -124,8 +124,9 @@ export class FollowedRuns {
       if (this.starting > 0 && this.early.size < EARLY_MAX) this.early.add(runId);
       return;
     }
-    const run: unknown = JSON.parse(data);
-    if (!isStarted(run)) return;
+    const run = parsed(data);
+    // Its reply is whole, or says to the callers that it is not understood.
+    if (!isStarted(run)) return void this.read(runId, true);
     // Long runs, and those of a person's sign-in, are sent in short.
     if (!('steps' in run)) {
       if (isOver(run) || run.status === 'waiting') void this.read(runId, true);
@@ -154,6 +155,14 @@ export class FollowedRuns {
 
   private *all(): Generator<FollowedRun> {
     for (const each of this.runs.values()) yield* [...each];
+  }
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
   }
 }
 

@@ -32,7 +32,7 @@ export async function* runEvents(
     try {
       for await (const { event, id, data } of readEvents(exchange.chunks(SILENCE_MS), unreadable)) {
         if (event !== 'run' && event !== 'step' && event !== 'status') continue;
-        const value: unknown = JSON.parse(data);
+        const value = objectIn(data);
         failures = 0;
         yield { event, data: value } as RunEvent;
         lastId = id ?? lastId;
@@ -43,6 +43,15 @@ export async function* runEvents(
     }
     await pause(backoffMs(failures), signal);
   }
+}
+
+/** @throws UnexpectedReplyError */
+function objectIn(data: string): object {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {}
+  throw unreadable('The server sent an event that is not one of a run.');
 }
 
 export function unreadable(message: string): UnexpectedReplyError {

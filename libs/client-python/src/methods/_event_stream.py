@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterator, List, Optional
+from typing import Any, Iterator, List, Optional, cast
 
 from ._errors import UnexpectedReply
-from ._models import FINISHED, Event
+from ._models import FINISHED, Event, Json
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _EVENT_BYTES_MAX = 16 * 1024 * 1024
@@ -108,8 +108,16 @@ class EventStream:
 
 
 def run_event(raw: RawEvent) -> Optional[Event]:
-    """An event of the stream of one run; None: of a kind of a later version."""
-    return Event(raw.event, raw.id, raw.data) if raw.event in ("run", "step", "status") else None
+    """An event of the stream of one run; None: of a kind of a later version. Raises UnexpectedReply."""
+    if raw.event not in ("run", "step", "status"):
+        return None
+    try:
+        data = raw.data
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise UnexpectedReply("The service sent an event that is not one of a run.", code="unexpected_reply")
+    return Event(raw.event, raw.id, cast(Json, data))
 
 
 def ends(event: Event) -> bool:
