@@ -143,6 +143,24 @@ def test_a_token_that_is_refused_is_renewed_and_the_request_repeated(desk: Desk)
     assert desk.refreshes == 3
 
 
+def test_a_refusal_that_arrives_after_the_renewal_of_its_token_renews_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.sign_in(1)
+    reply = desk.reply
+
+    def late(path: str, authorization: str, body: bytes) -> "tuple[int, bytes]":
+        if path == "/v1/runs/late" and authorization.endswith(desk.token(1)):
+            desk.revoked = [desk.token(1)]
+            client.runs.get("run_1")
+        return reply(path, authorization, body)
+
+    monkeypatch.setattr(desk, "reply", late)
+    with Methods() as client:
+        assert client.runs.get("late").run_id == "run_1"
+    assert (desk.refreshes, desk.bearers[-1]) == (2, desk.token(2))
+
+
 def test_a_request_whose_token_was_refused_outlasts_an_issuer_that_cannot_be_reached(desk: Desk) -> None:
     # By this clock the token is valid, and even one that is not fresh any more counts for nothing.
     for left in (600, 5):

@@ -11,8 +11,8 @@ export interface Credential {
   /** Of a whole service key. It never leaves the process. */
   readonly contentPart: string | undefined;
   bearer(): string | Promise<string>;
-  /** Called after a 401. Returns true if a repeat has another bearer. @throws ConfigurationError, ConnectionError */
-  renew?(): Promise<boolean>;
+  /** Called after a 401 for a bearer. Returns true if a repeat has another. @throws ConfigurationError, ConnectionError */
+  renew?(refused: string): Promise<boolean>;
 }
 
 interface Access {
@@ -104,12 +104,11 @@ function signInCredential(file: string, first: SignIn): Credential {
       if (!isFresh(kept)) await renewed(false);
       return kept.accessToken;
     },
-    async renew() {
-      const used = kept.accessToken;
+    async renew(refused) {
       // A renewal that began before the refusal may keep the refused token while the issuer is unavailable.
       while (renewal?.isRefused === false) await renewal.done.catch(() => {});
-      if (kept.accessToken === used && kept.refreshToken !== null) await renewed(true);
-      return kept.accessToken !== used;
+      if (kept.accessToken === refused && kept.refreshToken !== null) await renewed(true);
+      return kept.accessToken !== refused;
     },
   };
 }

@@ -49,6 +49,11 @@ export interface RequestSettings {
   readonly log: DebugLog;
 }
 
+/** Of one attempt. */
+interface Presented {
+  bearer: string;
+}
+
 export class Requests {
   private readonly places = new Places(PLACES);
 
@@ -58,9 +63,9 @@ export class Requests {
   send<T>(request: JsonRequest<T>): Promise<T> {
     const { waitMs = 0, signal } = request;
     const { timeoutMs } = this.settings;
-    return this.repeated(request, async () => {
+    return this.repeated(request, async (presented) => {
       const work = async () => {
-        const exchange = await this.attempt(request, timeoutMs + waitMs);
+        const exchange = await this.attempt(request, timeoutMs + waitMs, presented);
         return { exchange, text: await exchange.text() };
       };
       const { exchange, text } = await (waitMs > 0 ? work() : this.places.in(work, signal));
@@ -78,10 +83,10 @@ export class Requests {
 
   /** The reply as it arrives. @throws as `send` */
   open(request: Request): Promise<Exchange> {
-    return this.repeated(request, () => this.attempt(request, this.settings.timeoutMs));
+    return this.repeated(request, (presented) => this.attempt(request, this.settings.timeoutMs, presented));
   }
 
-  private async repeated<T>(request: Request, once: () => Promise<T>): Promise<T> {
+  private async repeated<T>(request: Request, once: (presented: Presented) => Promise<T>): Promise<T> {
     const { credential } = this.settings;
     const { content, signal, waitMs = 0, maxRetries = this.settings.maxRetries } = request;
     let { isUnderway = false } = request;
@@ -90,13 +95,14 @@ export class Requests {
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();
       const beganMs = performance.now();
+      const presented = { bearer: '' };
       try {
-        return await once();
+        return await once(presented);
       } catch (error) {
         if (!(error instanceof MethodsError) || isStream(content)) throw error;
         let fault: MethodsError = error;
         if (error instanceof AuthenticationError && !renewed) {
-          const outcome = await renewalBy(credential);
+          const outcome = await renewalBy(credential, presented.bearer);
           if (outcome instanceof MethodsError) fault = outcome;
           renewed = outcome === true;
           if (renewed) continue;
@@ -113,11 +119,12 @@ export class Requests {
   }
 
   /** @throws MethodsError */
-  private async attempt(request: Request, timeoutMs: number): Promise<Exchange> {
+  private async attempt(request: Request, timeoutMs: number, presented: Presented): Promise<Exchange> {
     const { verb, path, body, signal } = request;
     const { baseUrl, credential, log } = this.settings;
+    presented.bearer = await credential.bearer();
     const headers: Record<string, string> = {
-      authorization: `Bearer ${await credential.bearer()}`,
+      authorization: `Bearer ${presented.bearer}`,
       'user-agent': USER_AGENT,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...request.headers,
@@ -146,9 +153,9 @@ export class Requests {
 }
 
 /** An issuer that cannot be reached may be a moment later: its fault is that of the request. */
-async function renewalBy(credential: Credential): Promise<boolean | MethodsError> {
+async function renewalBy(credential: Credential, refused: string): Promise<boolean | MethodsError> {
   try {
-    return (await credential.renew?.()) ?? false;
+    return (await credential.renew?.(refused)) ?? false;
   } catch (error) {
     if (error instanceof MethodsError) return error;
     throw error;

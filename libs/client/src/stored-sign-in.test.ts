@@ -86,8 +86,11 @@ test('an old sign-in is renewed once for all calls, and stored before it is used
   const kept = JSON.parse(readFileSync(file(), 'utf8')) as { refreshToken: string; accessToken: string };
   assert.deepEqual([kept.refreshToken, kept.accessToken], ['refresh-1', tokenFor(AUDIENCE, 1)]);
   // After a 401 it is renewed although it is fresh by the clock.
-  assert.equal(await credential.renew?.(), true);
+  assert.equal(await credential.renew?.(tokenFor(AUDIENCE, 1)), true);
   assert.equal(await credential.bearer(), tokenFor(AUDIENCE, 2));
+  // A refusal that arrives late, of a token that was replaced meanwhile.
+  assert.equal(await credential.renew?.(tokenFor(AUDIENCE, 1)), true);
+  assert.equal(issuer.refreshes, 2);
 });
 
 test('a sign-in that is over, for another server, or in the keyring is a typed error', async () => {
@@ -142,16 +145,43 @@ test('a request whose token was refused outlasts an issuer that cannot be reache
   }
 });
 
+test('requests whose token was refused share its renewal, however late their refusals arrive', async () => {
+  signedIn(600_000);
+  const { credential, baseUrl } = findAccess({}, surroundings);
+  const run = { run_id: 'run_1', status: 'queued' };
+  let refuseLate = () => {};
+  const late = new Promise<void>((resolve) => {
+    refuseLate = resolve;
+  });
+  const requests = new Requests({
+    ...{ baseUrl, credential, timeoutMs: 10_000, maxRetries: 0 },
+    log: () => {},
+    fetch: async (url, init) => {
+      const sent = new Headers(init?.headers).get('authorization') ?? '';
+      if (sent !== `Bearer ${tokenFor(AUDIENCE, 0)}`) return Response.json(run);
+      if (String(url).endsWith('/late')) await late;
+      return Response.json({ error: 'unauthorized', message: 'No.' }, { status: 401 });
+    },
+  });
+  const read = (path: string) => requests.send({ verb: 'GET', path, is: isStarted });
+  const slow = read('/late');
+  assert.deepEqual(await read('/early'), run);
+  refuseLate();
+  assert.deepEqual(await slow, run);
+  assert.equal(issuer.refreshes, 1);
+});
+
 test('a request whose token was refused is renewed beside a renewal that keeps the token', async () => {
   signedIn(1_000);
   const { credential } = findAccess({}, surroundings);
   issuer.status = 503;
   // It keeps the token, which is valid by this clock.
   const other = credential.bearer();
-  const refused = credential.renew?.();
+  const refused = credential.renew?.(tokenFor(AUDIENCE, 0));
   await assert.rejects(async () => refused, { code: 'unreachable' });
   assert.equal(await other, tokenFor(AUDIENCE, 0));
   issuer.status = 200;
-  const renewals = [credential.bearer(), credential.renew?.(), credential.renew?.(), credential.bearer()];
+  const renew = () => credential.renew?.(tokenFor(AUDIENCE, 0));
+  const renewals = [credential.bearer(), renew(), renew(), credential.bearer()];
   assert.deepEqual((await Promise.all(renewals)).slice(1, 3), [true, true]);
 });

@@ -61,8 +61,6 @@ class StoredSignIn:
     def renew(self, refused: str) -> bool:
         """After a 401 for this token. Returns True if there is another one now. Raises as ``bearer``."""
         with self._renewing:
-            # Empty: the request got its token by ``bearer``, which keeps an old one while the issuer is unavailable.
-            refused = refused or self._kept["accessToken"]
             if self._kept["accessToken"] == refused and self._kept.get("refreshToken") is not None:
                 self._kept = _renewed(self._file, self._kept, refused=True)
             return bool(self._kept["accessToken"] != refused)

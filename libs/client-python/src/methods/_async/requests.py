@@ -27,6 +27,12 @@ _REACHED_S = 1.0
 _MOMENT_S = 0.05
 
 
+class Presented:
+    """In one attempt."""
+
+    bearer = ""
+
+
 class AsyncRequests:
     def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
         self.credential = credential
@@ -45,24 +51,24 @@ class AsyncRequests:
     async def send(self, request: Send, read: Callable[[Any], T]) -> T:
         """The reply as ``read`` understands it. Raises MethodsError."""
 
-        async def once() -> T:
-            return read_reply(*await self._whole(request, REPLY_BYTES_MAX), read)
+        async def once(presented: Presented) -> T:
+            return read_reply(*await self._whole(request, presented, REPLY_BYTES_MAX), read)
 
         return await self._repeated(request, once)
 
     async def bytes_of(self, request: Send) -> bytes:
         """A reply of any size, as long as no part of it is late."""
 
-        async def once() -> bytes:
-            return (await self._whole(request, None))[1]
+        async def once(presented: Presented) -> bytes:
+            return (await self._whole(request, presented, None))[1]
 
         return await self._repeated(request, once)
 
     async def open(self, request: Send, silence_s: float) -> "httpx.Response":
         """The reply as it arrives; the caller closes it. ``silence_s``: the longest time between two parts of it."""
 
-        async def once() -> "httpx.Response":
-            return await self._attempt(request, silence_s)
+        async def once(presented: Presented) -> "httpx.Response":
+            return await self._attempt(request, presented, silence_s)
 
         return await self._repeated(request, once)
 
@@ -73,15 +79,17 @@ class AsyncRequests:
         base_url = self.credential.base_url
         return timed_out(base_url) if isinstance(error, httpx.TimeoutException) else connection_error(error, base_url)
 
-    async def _whole(self, request: Send, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
-        if request.wait_s > 0:
-            return await self._read(request, self._timeout + request.wait_s, bytes_max)
-        async with self._places.get():
-            return await self._read(request, self._timeout, bytes_max)
+    async def _whole(
+        self, request: Send, presented: Presented, bytes_max: Optional[int]
+    ) -> "Tuple[httpx.Response, bytes]":
+        async def read(timeout_s: float) -> "Tuple[httpx.Response, bytes]":
+            response = await self._attempt(request, presented, timeout_s)
+            return response, await self._rest(request, response, bytes_max)
 
-    async def _read(self, request: Send, timeout_s: float, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
-        response = await self._attempt(request, timeout_s)
-        return response, await self._rest(request, response, bytes_max)
+        if request.wait_s > 0:
+            return await read(self._timeout + request.wait_s)
+        async with self._places.get():
+            return await read(self._timeout)
 
     async def _rest(self, request: Send, response: "httpx.Response", bytes_max: Optional[int]) -> bytes:
         """``bytes_max``: of a reply that is whole soon after its head; None: of one that may take longer."""
@@ -105,22 +113,22 @@ class AsyncRequests:
             await response.aclose()
         return b"".join(parts)
 
-    async def _repeated(self, request: Send, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _repeated(self, request: Send, once: Callable[[Presented], Coroutine[Any, Any, T]]) -> T:
         retries = self.max_retries if request.max_retries is None else request.max_retries
         attempt = 0
         renewed = False
         underway = request.underway
         failing_since: Optional[float] = None
         while True:
-            bearer = self.credential.fresh()
+            presented = Presented()
             began = time.monotonic()
             try:
-                return await once()
+                return await once(presented)
             except MethodsError as error:
                 fault: MethodsError = error
                 if isinstance(error, AuthenticationError) and not renewed and request.repeatable:
                     try:
-                        renewed = await in_thread(lambda: self.credential.renew(bearer or ""))
+                        renewed = await in_thread(lambda: self.credential.renew(presented.bearer))
                     except ConnectionFailed as away:
                         # The issuer may be reachable a moment later.
                         fault = away
@@ -138,10 +146,11 @@ class AsyncRequests:
                 await sleep(pause)
                 attempt += 1
 
-    async def _attempt(self, request: Send, read_s: float) -> "httpx.Response":
+    async def _attempt(self, request: Send, presented: Presented, read_s: float) -> "httpx.Response":
         import httpx
 
-        bearer = self.credential.fresh() or await in_thread(self.credential.bearer)
+        fresh = self.credential.fresh()
+        presented.bearer = await in_thread(self.credential.bearer) if fresh is None else fresh
         content: Any = request.body
         if request.file is not None:
             if request.repeatable:
@@ -156,7 +165,7 @@ class AsyncRequests:
         params = request.params or None
         began = time.monotonic()
         try:
-            headers = {"authorization": f"Bearer {bearer}", **request.headers}
+            headers = {"authorization": f"Bearer {presented.bearer}", **request.headers}
             sent = http.build_request(
                 request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )

@@ -28,6 +28,12 @@ _REACHED_S = 1.0
 _MOMENT_S = 0.05
 
 
+class Presented:
+    """In one attempt."""
+
+    bearer = ""
+
+
 class Requests:
     def __init__(self, credential: Credential, timeout: float, max_retries: int) -> None:
         self.credential = credential
@@ -46,24 +52,24 @@ class Requests:
     def send(self, request: Send, read: Callable[[Any], T]) -> T:
         """The reply as ``read`` understands it. Raises MethodsError."""
 
-        def once() -> T:
-            return read_reply(*self._whole(request, REPLY_BYTES_MAX), read)
+        def once(presented: Presented) -> T:
+            return read_reply(*self._whole(request, presented, REPLY_BYTES_MAX), read)
 
         return self._repeated(request, once)
 
     def bytes_of(self, request: Send) -> bytes:
         """A reply of any size, as long as no part of it is late."""
 
-        def once() -> bytes:
-            return (self._whole(request, None))[1]
+        def once(presented: Presented) -> bytes:
+            return (self._whole(request, presented, None))[1]
 
         return self._repeated(request, once)
 
     def open(self, request: Send, silence_s: float) -> "httpx.Response":
         """The reply as it arrives; the caller closes it. ``silence_s``: the longest time between two parts of it."""
 
-        def once() -> "httpx.Response":
-            return self._attempt(request, silence_s)
+        def once(presented: Presented) -> "httpx.Response":
+            return self._attempt(request, presented, silence_s)
 
         return self._repeated(request, once)
 
@@ -74,15 +80,17 @@ class Requests:
         base_url = self.credential.base_url
         return timed_out(base_url) if isinstance(error, httpx.TimeoutException) else connection_error(error, base_url)
 
-    def _whole(self, request: Send, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
-        if request.wait_s > 0:
-            return self._read(request, self._timeout + request.wait_s, bytes_max)
-        with self._places.get():
-            return self._read(request, self._timeout, bytes_max)
+    def _whole(
+        self, request: Send, presented: Presented, bytes_max: Optional[int]
+    ) -> "Tuple[httpx.Response, bytes]":
+        def read(timeout_s: float) -> "Tuple[httpx.Response, bytes]":
+            response = self._attempt(request, presented, timeout_s)
+            return response, self._rest(request, response, bytes_max)
 
-    def _read(self, request: Send, timeout_s: float, bytes_max: Optional[int]) -> "Tuple[httpx.Response, bytes]":
-        response = self._attempt(request, timeout_s)
-        return response, self._rest(request, response, bytes_max)
+        if request.wait_s > 0:
+            return read(self._timeout + request.wait_s)
+        with self._places.get():
+            return read(self._timeout)
 
     def _rest(self, request: Send, response: "httpx.Response", bytes_max: Optional[int]) -> bytes:
         """``bytes_max``: of a reply that is whole soon after its head; None: of one that may take longer."""
@@ -106,22 +114,22 @@ class Requests:
             response.close()
         return b"".join(parts)
 
-    def _repeated(self, request: Send, once: Callable[[], T]) -> T:
+    def _repeated(self, request: Send, once: Callable[[Presented], T]) -> T:
         retries = self.max_retries if request.max_retries is None else request.max_retries
         attempt = 0
         renewed = False
         underway = request.underway
         failing_since: Optional[float] = None
         while True:
-            bearer = self.credential.fresh()
+            presented = Presented()
             began = time.monotonic()
             try:
-                return once()
+                return once(presented)
             except MethodsError as error:
                 fault: MethodsError = error
                 if isinstance(error, AuthenticationError) and not renewed and request.repeatable:
                     try:
-                        renewed = in_thread(lambda: self.credential.renew(bearer or ""))
+                        renewed = in_thread(lambda: self.credential.renew(presented.bearer))
                     except ConnectionFailed as away:
                         # The issuer may be reachable a moment later.
                         fault = away
@@ -139,10 +147,11 @@ class Requests:
                 sleep(pause)
                 attempt += 1
 
-    def _attempt(self, request: Send, read_s: float) -> "httpx.Response":
+    def _attempt(self, request: Send, presented: Presented, read_s: float) -> "httpx.Response":
         import httpx
 
-        bearer = self.credential.fresh() or in_thread(self.credential.bearer)
+        fresh = self.credential.fresh()
+        presented.bearer = in_thread(self.credential.bearer) if fresh is None else fresh
         content: Any = request.body
         if request.file is not None:
             if request.repeatable:
@@ -157,7 +166,7 @@ class Requests:
         params = request.params or None
         began = time.monotonic()
         try:
-            headers = {"authorization": f"Bearer {bearer}", **request.headers}
+            headers = {"authorization": f"Bearer {presented.bearer}", **request.headers}
             sent = http.build_request(
                 request.method, url, params=params, content=content, headers=headers, timeout=timeout
             )
