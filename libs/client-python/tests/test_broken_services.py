@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 import pytest
 from loopback import Handler, LoopbackServer
 
-from methods import AskedQuestion, ConnectionFailed, CredentialError, Methods, PermissionDenied, RequestTimeout
-from methods import RunTimeout, SealedValueError, Start, UnexpectedReply
+from methods import AskedQuestion, ConnectionFailed, CredentialError, InvalidRequest, Methods, PermissionDenied
+from methods import RequestTimeout, RunTimeout, SealedValueError, Start, UnexpectedReply
 from methods._sealed import ContentKey
 
 AUTH = "sk_" + "A" * 43
@@ -113,6 +113,18 @@ def test_a_reply_that_arrives_byte_by_byte_is_a_timeout_and_one_without_an_end_i
         service.reply = sends(b"[" * 1_000_000)
         with pytest.raises(UnexpectedReply):
             client.runs.get("run_1")
+
+
+def test_a_file_whose_fields_cannot_be_sent_is_refused_before_any_request(service: Service) -> None:
+    service.reply = sends({"file_id": "file_1", "bytes": 3, "sha256": "", "media_type": "text/plain"})
+    fields = {"media_type": "text/a\nx: b", "idempotency_key": "invoice-€", "name": "a\udcff"}
+    with Methods(AUTH, base_url=service.url) as client:
+        for name, text in fields.items():
+            given: Any = {"name": "a", name: text}
+            with pytest.raises(InvalidRequest, match=f"^The {name} of the file "):
+                client.files.upload(b"abc", **given)
+        assert service.got == []
+        client.files.upload(b"abc", name="a", media_type="text/plain\n")
 
 
 def test_a_download_may_take_longer_than_a_reply(service: Service) -> None:

@@ -101,6 +101,20 @@ test('bytes are sent again after a failure in passing, and a stream is not', asy
   assert.equal(bodies.length, 5);
 });
 
+test('a file whose fields cannot be sent is refused before any request', async () => {
+  replies = [json(FILE)];
+  for (const [field, text] of [
+    ['mediaType', 'text/a\nx: b'],
+    ['idempotencyKey', 'invoice-€'],
+    ['name', 'a\ud800'],
+  ] as const) {
+    const upload = client().files.upload(Buffer.from('abc'), { name: 'a', [field]: text });
+    await assert.rejects(upload, { name: 'InvalidRequestError', message: new RegExp(`^The ${field} of the file `) });
+  }
+  assert.deepEqual(bodies, []);
+  await client().files.upload(Buffer.from('abc'), { name: 'a', mediaType: 'text/plain\n' });
+});
+
 test('a stream of events that breaks continues, and one that cannot be opened again is an error', async () => {
   const events =
     (text: string): Reply =>

@@ -1,6 +1,7 @@
 // Files for inputs of type `file`.
 import { randomUUID } from 'node:crypto';
 import type { Content, SealingUpload } from './content.ts';
+import { InvalidRequestError } from './errors.ts';
 import type { Bytes } from './exchange.ts';
 import type { RequestOptions, Requests } from './requests.ts';
 
@@ -68,6 +69,9 @@ export class Files {
   /** A stream is sent once; bytes and a `Blob` are sent again when a try fails in passing. */
   async upload(bytes: Bytes, { name, mediaType = OF_ANY_TYPE, ...options }: UploadOptions): Promise<SentFile> {
     const { idempotencyKey = randomUUID(), signal } = options;
+    checkHeader('mediaType', mediaType);
+    checkHeader('idempotencyKey', idempotencyKey);
+    if (/\p{Surrogate}/u.test(name)) throw unsendable('name', 'is not text of Unicode');
     const sealed = await this.content.ofFile(idempotencyKey, signal);
     if (sealed !== null) return this.uploadSealed(sealed, bytes, { name, mediaType, idempotencyKey, signal });
     const headers = { 'content-type': mediaType, 'x-file-name': encodeURIComponent(name) };
@@ -110,6 +114,20 @@ export class Files {
   async delete(fileId: string, { signal }: RequestOptions = {}): Promise<void> {
     await this.requests.send({ verb: 'DELETE', path: filePath(fileId), signal, is: isNothing });
   }
+}
+
+/** `fetch` reports such a text as a failed connection. @throws InvalidRequestError */
+function checkHeader(field: 'mediaType' | 'idempotencyKey', text: string): void {
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text.trim())) {
+    throw unsendable(field, 'holds characters that a header of HTTP does not take');
+  }
+}
+
+function unsendable(field: string, fault: string): InvalidRequestError {
+  const message = `The ${field} of the file ${fault}.`;
+  return new InvalidRequestError('invalid_request', message, {
+    details: [{ path: `/${field}`, code: field, message }],
+  });
 }
 
 function filePath(fileId: string): string {

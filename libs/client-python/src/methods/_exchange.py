@@ -6,13 +6,14 @@ import json
 import logging
 import platform
 import random
+import re
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Optional, TypeVar, Union, cast
 from urllib.parse import quote
 
-from ._errors import ApiError, ConnectionFailed, MethodsError, RequestTimeout, UnexpectedReply, api_error
+from ._errors import ApiError, ConnectionFailed, InvalidRequest, MethodsError, RequestTimeout, UnexpectedReply, api_error
 from ._models import File
 from ._version import __version__
 
@@ -96,6 +97,22 @@ def _as_input(value: Any) -> Any:
     if isinstance(value, File):
         return value.as_input()
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
+
+
+def check_upload(name: str, media_type: str, idempotency_key: str) -> None:
+    """httpx reports such a header as a failed connection. Raises InvalidRequest."""
+    for field_name, text in (("media_type", media_type), ("idempotency_key", idempotency_key)):
+        if re.search(r"[^\t\x20-\x7e]", text):
+            raise _unsendable(field_name, "holds characters that a header of HTTP does not take")
+    # For example, that of a file whose name on the disk is not UTF-8.
+    if re.search("[\ud800-\udfff]", name):
+        raise _unsendable("name", "is not text of Unicode")
+
+
+def _unsendable(field_name: str, fault: str) -> InvalidRequest:
+    message = f"The {field_name} of the file {fault}."
+    details = [{"path": f"/{field_name}", "code": field_name, "message": message}]
+    return InvalidRequest(message, code="invalid_request", status=400, details=details)
 
 
 #: What reading a reply or an event raises that has another shape, as of a later version of the service.

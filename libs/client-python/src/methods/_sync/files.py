@@ -8,7 +8,7 @@ import io
 from typing import TYPE_CHECKING, BinaryIO, Optional, Union, cast
 from urllib.parse import quote
 
-from .._exchange import Send
+from .._exchange import Send, check_upload
 from .._models import File, Json, file_of
 from .._starts import key_or_new
 from .content import Content
@@ -37,7 +37,8 @@ class Files:
 
         ``content``: bytes, or a file opened with ``"rb"``, which is not read into memory.
         """
-        key = key_or_new(idempotency_key)
+        key, media_type = key_or_new(idempotency_key), media_type.strip()
+        check_upload(name, media_type, key)
         sealing = self._content.of_file(key)
         if sealing is not None:
             return self._upload_sealed(sealing, content, name, media_type, key)
