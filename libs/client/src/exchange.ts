@@ -5,10 +5,13 @@ import { ConnectionError, type MethodsError, TimeoutError, unexpectedReply } fro
 /** Several times that of a run with all its steps. A server that sends more is another program. */
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
+/** A slower connection is too slow for a file. */
+const SENT_BYTES_PER_MS = 64;
+
 /** What is sent as it is. */
 export type Bytes = Uint8Array | Blob | AsyncIterable<Uint8Array>;
 
-export function isStream(content: unknown): boolean {
+export function isStream(content: unknown): content is AsyncIterable<Uint8Array> {
   return Symbol.asyncIterator in Object(content);
 }
 
@@ -18,7 +21,7 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: string | Bytes | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Of the head of the reply, and of all of it if `text` reads it. */
+  /** Of the head of the reply, and of all of it if `text` reads it. Sending bytes or a stream takes time of its own. */
   readonly timeoutMs: number;
 }
 
@@ -33,11 +36,13 @@ export class Exchange {
   /** @throws ConnectionError; the reason of the caller's signal */
   static async begin(outgoing: Outgoing, send: typeof fetch): Promise<Exchange> {
     const { verb, url, headers, content, signal, timeoutMs } = outgoing;
-    const deadline = new Deadline(timeoutMs, signal);
+    const deadline = new Deadline(timeoutMs + sizeOf(content) / SENT_BYTES_PER_MS, signal);
     try {
       const init: RequestInit = { method: verb, headers, redirect: 'error', signal: deadline.signal };
       // A stream is sent before the reply is read.
-      if (content !== undefined) Object.assign(init, { body: content }, isStream(content) ? { duplex: 'half' } : {});
+      const sent = (bytes: number) => deadline.restart(timeoutMs + bytes / SENT_BYTES_PER_MS);
+      if (isStream(content)) Object.assign(init, { body: noted(content, sent), duplex: 'half' });
+      else if (content !== undefined) Object.assign(init, { body: content });
       return new Exchange(await send(url, init), deadline, outgoing);
     } catch (cause) {
       deadline.end();
@@ -86,6 +91,22 @@ export class Exchange {
       // Ends the connection of a reader that leaves early.
       cancel();
     }
+  }
+}
+
+/** Of what is sent without a sign of how far it is. */
+function sizeOf(content: Outgoing['content']): number {
+  if (content instanceof Uint8Array) return content.byteLength;
+  return content instanceof Blob ? content.size : 0;
+}
+
+/** `sent`: gets the bytes so far, of which megabytes may not have left this machine. */
+async function* noted(parts: AsyncIterable<Uint8Array>, sent: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const part of parts) {
+    bytes += part.length;
+    sent(bytes);
+    yield part;
   }
 }
 

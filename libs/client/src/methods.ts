@@ -32,7 +32,7 @@ export interface MethodsOptions {
   readonly apiKey?: string;
   /** Default: `METHODS_SERVER`, likewise. */
   readonly baseUrl?: string;
-  /** In milliseconds, of one attempt of a request. */
+  /** In milliseconds, of one attempt of a request. Sending a file takes time of its own. */
   readonly timeout?: number;
   /** Default: the first `run` starts a worker in this process. False: other workers execute the runs. */
   readonly worker?: false;
