@@ -221,12 +221,12 @@ def test_a_call_that_follows_its_run_raises_that_its_sign_in_cannot_be_stored(
 ) -> None:
     monkeypatch.setattr("methods._sync.client._WAITING_CONNECTIONS", 0)
     desk.sign_in(600)
-    raised: List[BaseException] = []
+    raised: List[CredentialError] = []
 
     def call() -> None:
         try:
             client.run("wf_x")
-        except OSError as error:
+        except CredentialError as error:
             raised.append(error)
 
     with Methods() as client:
@@ -237,7 +237,7 @@ def test_a_call_that_follows_its_run_raises_that_its_sign_in_cannot_be_stored(
         calling = threading.Thread(target=call, daemon=True)
         calling.start()
         calling.join(30)
-        assert [type(each) for each in raised] == [FileNotFoundError]
+        assert [(each.code, type(each.__cause__)) for each in raised] == [("sign_in_not_stored", FileNotFoundError)]
 
 
 def test_a_token_for_another_audience_is_not_used(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

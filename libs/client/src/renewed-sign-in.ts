@@ -14,7 +14,7 @@ const EXPIRES_S = 300;
 export async function renewSignIn(file: string, used: SignIn, isRefused: boolean): Promise<SignIn> {
   const tooLong = () => new ConfigurationError('locked', `Another process holds ${file}.lock.`);
   const lock = { ageMaxMs: 120_000, waitMaxMs: 150_000, againMs: 25, tooLong };
-  return withLockFile(`${file}.lock`, lock, async () => {
+  const renewed = withLockFile(`${file}.lock`, lock, async () => {
     const kept = readSignIn(file);
     if (kept === null) throw over(used);
     if (kept.accessToken !== used.accessToken && isFresh(kept)) return kept;
@@ -31,6 +31,11 @@ export async function renewSignIn(file: string, used: SignIn, isRefused: boolean
     if (fresh === null) return kept;
     await replaceFile(file, `${JSON.stringify(fresh)}\n`);
     return fresh;
+  });
+  return renewed.catch((error: unknown) => {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const message = `The sign-in at ${used.server} cannot be renewed: ${error.message}.`;
+    throw new ConfigurationError('sign_in_not_stored', message, { cause: error });
   });
 }
 

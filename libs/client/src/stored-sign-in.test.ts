@@ -112,6 +112,11 @@ test('a sign-in that is over, for another server, or in the keyring is a typed e
   assert.equal(await bearer(), tokenFor(AUDIENCE, 0));
   rmSync(file());
   await assert.rejects(bearer(), { code: 'sign_in_in_keyring' });
+  signedIn(-1);
+  const { credential } = findAccess({}, surroundings);
+  rmSync(join(stateDir, 'methods/sign-ins'), { recursive: true });
+  const unwritable = { name: 'ConfigurationError', code: 'sign_in_not_stored', message: /ENOENT/ };
+  await assert.rejects(async () => credential.bearer(), unwritable);
 });
 
 test('a request whose token was refused outlasts an issuer that cannot be reached', async () => {

@@ -91,6 +91,14 @@ def stored_sign_in(address: Optional[str]) -> Optional[StoredSignIn]:
 
 
 def _renewed(file: Path, used: Mapping[str, Any], refused: bool) -> Mapping[str, Any]:
+    try:
+        return _renewed_in(file, used, refused)
+    except OSError as error:
+        message = f"The sign-in at {used['server']} cannot be renewed: {error}."
+        raise CredentialError(message, code="sign_in_not_stored") from error
+
+
+def _renewed_in(file: Path, used: Mapping[str, Any], refused: bool) -> Mapping[str, Any]:
     with held(Path(f"{file}.lock")):
         kept = _read_sign_in(file)
         if kept is None:

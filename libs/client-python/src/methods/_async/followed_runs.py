@@ -133,7 +133,7 @@ class AsyncFollowedRuns:
                 not_before = time.monotonic() + (error.retry_after or 0.0)
                 out_since = (out_since or time.monotonic()) if is_passing(error) else None
             except Exception:
-                # For example, a full disk keeps the sign-in from being stored. The callers' own requests raise the error.
+                # Without this work no call would be woken. The callers' own requests raise the error.
                 out_since = None
             if background.stopped:
                 return
