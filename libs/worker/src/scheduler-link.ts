@@ -7,6 +7,7 @@ import type { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { type SchedulerItem, WorkerService, type WorkRequestSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { type ConnectFault, connectFault } from '@methods/rpc/connect-fault';
 import { dialFrames, type FrameConnection, type SentItem } from '@methods/rpc/frame-stream';
 
 export type WorkerItem = SentItem<typeof WorkRequestSchema>;
@@ -166,11 +167,10 @@ export class SchedulerLink {
       return this.dial();
     }
     this.refused ||= error?.code === 'unauthorized';
+    const { address } = this;
     this.next++;
     const waitMs = this.backoff.nextMs();
-    // The reason a node refuses this worker, for example a method that its organization does not have.
-    const reason = error === null || error.code === 'unavailable' ? {} : { reason: error.message };
-    const fields = { code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) };
+    const fields = { code: error?.code ?? 'closed', address, ...reasonOf(error), waitMs: Math.round(waitMs) };
     if (this.renewing) this.options.logger.info(fields, 'connecting with a new authorization');
     else this.options.logger.warn(fields, 'not connected');
     this.renewing = false;
@@ -181,6 +181,12 @@ export class SchedulerLink {
     };
     this.redial = this.options.clock.after(waitMs, redial);
   }
+}
+
+/** Why a node refuses this worker, for example a method that its organization does not have, or cannot be reached. */
+function reasonOf(error: ServiceError | null): Partial<ConnectFault> {
+  if (error === null) return {};
+  return error.code === 'unavailable' ? (connectFault(error) ?? {}) : { reason: error.message };
 }
 
 /** Calls beside the stream: one client for each node that the worker has been at. */

@@ -105,9 +105,14 @@ const CONNECTION: Readonly<Record<string, string>> = {
 export function certificateFault(error: unknown): CertificateFault | null {
   return (
     codesIn(error)
-      .map((code) => CERTIFICATE[code] ?? null)
+      .map(certificateFaultOf)
       .find((fault) => fault !== null) ?? null
   );
+}
+
+/** `code`: of Node's error. */
+export function certificateFaultOf(code: string): CertificateFault | null {
+  return CERTIFICATE[code] ?? null;
 }
 
 /** `what` is a name with its address, such as `the server at https://…`. Codes: `unreachable`, `bad_certificate`. */

@@ -2,6 +2,7 @@
 // each is a JSON line.
 import type { Logger } from '@methods/logging/logger';
 import { CommandError } from '../errors/command-error.ts';
+import { certificateFaultOf } from '../server/server-refusal.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { timeSpan } from '../terminal/words.ts';
 
@@ -22,6 +23,8 @@ export class WorkerReport {
   private refuse: () => void = () => {};
   /** Of the sign-in, since the server refused its token: `failed` for a reason that may pass. */
   private renewed: 'none' | 'due' | 'failed' | 'done' = 'none';
+  /** What was said of certificates in this outage. */
+  private readonly saidCertificates = new Set<string>();
   private state: 'starting' | 'seeking' | 'connected' | 'away' | 'stopping' = 'starting';
 
   constructor(
@@ -55,6 +58,7 @@ export class WorkerReport {
     const { methods, concurrency, server } = this.facts;
     const again = this.state === 'away';
     this.renewed = 'none';
+    this.saidCertificates.clear();
     if (this.state === 'connected' || this.state === 'stopping') return;
     this.state = 'connected';
     if (again) return this.say({ event: 'connected' }, 'Connected again');
@@ -114,6 +118,7 @@ export class WorkerReport {
       this.refusal = this.refusalOf(String(code), String(reason));
       return this.refuse();
     }
+    if (this.saidCertificate(fields)) return;
     // One line for an outage, for any number of tries.
     if (this.state !== 'starting' && this.state !== 'connected') return;
     const again = typeof waitMs === 'number' ? `, trying again in ${timeSpan(waitMs)}` : '';
@@ -123,6 +128,23 @@ export class WorkerReport {
     this.say({ event: 'disconnected', code: String(code) }, `${words} (${String(code)})${again}`);
     // Such as a certificate for another name, which no time mends.
     if (isFirst) this.output.note(`If none comes:  methods doctor --server ${this.facts.server}  says why`);
+  }
+
+  /** A worker that was connected first loses its connection, and later meets the expired certificate: a line for each. */
+  private saidCertificate({ certificate, address }: Readonly<Record<string, unknown>>): boolean {
+    const fault = certificateFaultOf(String(certificate));
+    if (fault === null || this.state === 'stopping') return false;
+    if (this.state === 'starting') this.state = 'seeking';
+    if (this.state === 'connected') this.state = 'away';
+    const words = `the certificate of ${String(address)} ${fault.words}`;
+    if (this.saidCertificates.has(words)) return true;
+    this.saidCertificates.add(words);
+    this.say(
+      { event: 'disconnected', code: 'bad_certificate' },
+      `No connection: ${words}; it is tried again until it is good`,
+    );
+    this.output.note(`hint: ${fault.hint}`);
+    return true;
   }
 
   private refusalOf(code: string, reason: string): CommandError {

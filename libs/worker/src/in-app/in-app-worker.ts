@@ -198,8 +198,16 @@ export class InAppWorker {
       debug: () => {},
       info: log,
       warn: (fields, message) => {
-        const { code, reason } = fields;
-        log(fields, message === 'not connected' ? `not connected: ${code}` : message);
+        const { code, reason, certificate, address } = fields;
+        const why = reason === undefined ? '' : ` (${reason})`;
+        log(fields, message === 'not connected' ? `not connected: ${code}${why}` : message);
+        if (certificate !== undefined) {
+          const refused = `The worker of this application refuses the certificate of ${address}: ${reason}.`;
+          this.warn(
+            `${certificate} of ${address}`,
+            `${refused} Runs wait for another worker, or for a good certificate.`,
+          );
+        }
         if (code === 'content_grant_damaged') this.warn(`grant of ${fields.key}`, `${message} (${fields.key})`);
         if (message !== 'not connected' || (code !== 'unauthorized' && code !== 'forbidden')) return;
         this.warn('refused', `${server} refuses the worker of this application (${code}): ${reason}`);
