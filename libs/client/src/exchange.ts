@@ -114,6 +114,19 @@ function faultOf({ url, signal }: Outgoing, deadline: Deadline, cause: unknown):
   signal?.throwIfAborted();
   const { origin } = new URL(url);
   if (deadline.isOver) return new TimeoutError('timeout', `${origin} did not reply in time.`, { cause });
-  const message = `${origin} cannot be reached, or ended the connection.`;
+  const refused = certificateFault(cause);
+  const message =
+    refused === null
+      ? `${origin} cannot be reached, or ended the connection.`
+      : `The certificate of ${origin} is refused: ${refused}.`;
   return new ConnectionError('unreachable', message, { cause });
 }
+
+/** Such as `certificate has expired`. Null: the fault is another one. `fetch` wraps the error of the connection. */
+function certificateFault(error: unknown): string | null {
+  const { code, message } = Object(Object(error).cause) as NodeJS.ErrnoException;
+  return typeof code === 'string' && CERTIFICATE.test(code) ? message.replace(/\.$/, '') : null;
+}
+
+/** Codes of Node: those of OpenSSL's checks, and its own of the name. */
+const CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;

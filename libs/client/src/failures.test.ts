@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { Methods, type MethodsOptions } from './index.ts';
+import { ownCertificate } from '@methods/test/harness/own-certificate';
+import { tempFolder } from '@methods/test/harness/temp-folder';
+import { ConnectionError, Methods, type MethodsOptions } from './index.ts';
 
 type Reply = (response: ServerResponse) => void;
 
@@ -135,4 +138,20 @@ test('a stream of events that breaks continues, and one that cannot be opened ag
   }
   replies = [events('event: run\nid: 1\nda')];
   await assert.rejects(client({ maxRetries: 0 }).runs.events('run_1').next(), { name: 'ConnectionError' });
+});
+
+test('the error of a refused certificate says what is wrong with it', async () => {
+  const { key, certificate } = await ownCertificate(tempFolder('client-tls'));
+  const tls = createTlsServer({ key, cert: certificate });
+  tls.listen(0, '127.0.0.1');
+  await once(tls, 'listening');
+  const address = `https://localhost:${(tls.address() as AddressInfo).port}`;
+  const client = new Methods({ apiKey, baseUrl: address, maxRetries: 0 });
+  await assert.rejects(client.runs.get('run_1'), (error) => {
+    assert.ok(error instanceof ConnectionError);
+    assert.equal(error.code, 'unreachable');
+    assert.match(error.message, /^The certificate of https:\/\/localhost:\d+ is refused: unable to verify .*\.$/);
+    return true;
+  });
+  tls.close();
 });
