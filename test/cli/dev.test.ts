@@ -30,7 +30,7 @@ describe('methods dev', () => {
     const env = { XDG_STATE_HOME: stack.stateDir, METHODS_TOKEN_STORE: 'file', ...NO_SIGN_IN };
     const given = { ...env, POSTGRES_URL: database.url };
     const options = ['--data-dir', stack.dataDir, '--port', '0', '--workers', '0'];
-    const child = desk.spawn(['dev', '--json', '--', ...options], given, CHECKOUT);
+    const child = desk.spawn(['dev', '--json', '--', ...options], given, { command: CHECKOUT });
     // A stack that runs on would keep the test's process until the runner's deadline.
     t.after(() => child.kill('SIGINT'));
     // An interrupted run of the tests calls no hooks.
@@ -51,7 +51,7 @@ describe('methods dev', () => {
   });
 
   test('a wrong option of the stack is a wrong command line', async () => {
-    const { code, stderr } = await ended(desk.spawn(['dev', '--', '--prot', '1'], {}, CHECKOUT));
+    const { code, stderr } = await ended(desk.spawn(['dev', '--', '--prot', '1'], {}, { command: CHECKOUT }));
     assert.equal(code, 2);
     assert.match(stderr, /--prot/);
   });

@@ -25,6 +25,7 @@ export class CalledProgram {
   endsByInterrupt = false;
   /** Where the words of the command line are explained. */
   private help = 'methods --help';
+  private output: Output | null = null;
 
   constructor(
     private readonly words: readonly string[],
@@ -38,6 +39,11 @@ export class CalledProgram {
       if (this.around.interrupted.aborted) return EXIT.interrupted;
       return this.told(error);
     }
+  }
+
+  /** Of output that is shown once, as `Output` has it; null: there is none. */
+  get ifLost(): string | null {
+    return this.output?.ifLost ?? null;
   }
 
   /** Prints the error; its origin only with --debug. */
@@ -94,6 +100,7 @@ export class CalledProgram {
     if (line === null) return EXIT.done;
     const command = await entry.load();
     const output = this.outputFor(line.flag('json'), line.flag('quiet'));
+    this.output = output;
     this.endsByInterrupt = command.endsByInterrupt === true;
     const code = await command.run(line, { cwd, config, output, interrupted });
     return interrupted.aborted && !this.endsByInterrupt ? EXIT.interrupted : code;

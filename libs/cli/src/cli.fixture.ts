@@ -45,13 +45,17 @@ export class CliFolder {
     return (await readdir(join(this.dir, '.methods', 'runs')).catch(() => [])).sort();
   }
 
-  /** `command`: another build of it. */
-  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, command = METHODS): ChildProcess {
+  /** `command`: another build of it. `stdout`: an open file. */
+  spawn(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    { command = METHODS, stdout = 'pipe' }: { readonly command?: string; readonly stdout?: 'pipe' | number } = {},
+  ): ChildProcess {
     const PATH = readConfig().path;
     return spawn(process.execPath, [command, ...args], {
       cwd: this.dir,
       env: { PATH, HOME: this.dir, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', stdout, 'pipe'],
     });
   }
 

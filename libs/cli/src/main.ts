@@ -38,12 +38,13 @@ let failure: ExitCode | null = null;
 for (const stream of [process.stdout, process.stderr]) {
   if (isFile(stream)) writeWholly(stream);
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has gone (`methods … | head`) is not our fault; a terminal that has gone is an interrupt. Ctrl-C
-    // also ends `tee` behind a pipe at once, which must not interrupt an orderly end.
-    const gone = error.code === 'EPIPE';
+    // A reader that has gone (`methods … | head`) is not our fault, unless no one else can read it either; a terminal
+    // that has gone is an interrupt. Ctrl-C also ends `tee` behind a pipe at once, which must not interrupt an orderly
+    // end.
+    const gone = error.code === 'EPIPE' && (stream !== process.stdout || program.ifLost === null);
     if (gone && !program.endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
     if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) {
-      failure = program.told(notWritten(error));
+      failure = program.told(notWritten(error, program.ifLost));
       if (!program.endsByInterrupt) end(failure);
     }
     stop();
@@ -75,8 +76,9 @@ function writeWholly(stream: NodeJS.WriteStream & { readonly fd: number }): void
   };
 }
 
-function notWritten(error: NodeJS.ErrnoException): CommandError {
-  return new CommandError('not_written', `the output cannot be written: ${reasonOf(error)}`);
+function notWritten(error: NodeJS.ErrnoException, ifLost: string | null): CommandError {
+  const why = error.code === 'EPIPE' ? 'its reader has gone' : reasonOf(error);
+  return new CommandError('not_written', `the output cannot be written: ${why}`, { hint: ifLost ?? undefined });
 }
 
 /** Called at the start. The returned function ends the process as `process.exit` does. */

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { ENDPOINT_EVENTS, ENDPOINTS_WORDS } from '../help-words.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page } from '../server/server-api.ts';
+import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/words.ts';
@@ -102,6 +103,7 @@ async function create(line: CommandLine, context: CommandContext): Promise<ExitC
   const body = { name, url, format, events: given.length === 0 ? usual : given };
   const api = await openServer(line, context);
   const { value } = await api.send<OneEndpoint>('POST', '/api/endpoints', body);
+  showsSecret(value, output);
   output.document(value);
   const { id, events } = value.endpoint;
   output.line(`Made the endpoint "${plainText(value.endpoint.name)}" (${id}) for ${events.join(', ')}.`);
@@ -119,6 +121,7 @@ async function rotate(line: CommandLine, context: CommandContext, [id = '']: rea
     throw new UsageError('--overlap is a time like 2h or 3d, at most 7d; 0 ends earlier secrets');
   const body = overlapMs === undefined ? {} : { overlap_ms: overlapMs };
   const { value } = await (await openServer(line, context)).send<OneEndpoint>('POST', `${path}/rotate`, body);
+  showsSecret(value, output);
   output.document(value);
   const until = value.endpoint.earlier_secret_until;
   output.line(
@@ -128,6 +131,12 @@ async function rotate(line: CommandLine, context: CommandContext, [id = '']: rea
   );
   showSecret(value, context);
   return EXIT.done;
+}
+
+/** Called before anything is printed. */
+function showsSecret({ endpoint: { id }, webhook_secret: secret }: OneEndpoint, output: Output): void {
+  if (secret === undefined) return;
+  output.ifLost = `no one has the secret of ${id}: make another one with  methods endpoints rotate ${id} --overlap 0`;
 }
 
 function showSecret({ webhook_secret: secret }: OneEndpoint, { output }: CommandContext): void {

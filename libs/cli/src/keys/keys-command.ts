@@ -59,6 +59,7 @@ async function create(line: CommandLine, context: CommandContext): Promise<ExitC
   const name = line.text('name');
   if (name === undefined) throw new UsageError('keys create needs --name NAME', 'methods keys create --name billing');
   const { key, serviceKey, webhookSecret } = await makeKey(await openServer(line, context), name);
+  output.ifLost = `no one has the key ${key.id} that was made:  methods keys revoke ${key.id},  and make another one`;
   output.document({ key, service_key: serviceKey, webhook_secret: webhookSecret });
   output.line(`Made the key "${plainText(key.name)}" (${key.id}). This is shown once; keep it where the app runs:`);
   output.result(`SERVICE_API_KEY=${serviceKey}\nWEBHOOK_SECRET=${webhookSecret}`);
@@ -92,6 +93,7 @@ async function revoke(line: CommandLine, context: CommandContext, id: string): P
 
 async function renew(line: CommandLine, context: CommandContext, id: string): Promise<ExitCode> {
   const secret = await newWebhookSecret(await openServer(line, context), id);
+  context.output.ifLost = `no one has the new secret of ${id}: make another one with the same command`;
   context.output.document({ webhook_secret: secret });
   context.output.line(`${id} has a new webhook secret. This is shown once; keep it where the app runs:`);
   context.output.result(`WEBHOOK_SECRET=${secret}`);

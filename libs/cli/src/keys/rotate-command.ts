@@ -25,9 +25,13 @@ export async function rotate(line: CommandLine, context: CommandContext, word: s
   const unfinished = new UnfinishedRotations(config.stateDir, api.baseUrl, id);
   return withFileLock(unfinished.lock, interrupted, async () => {
     const rotated = await rotateKey(api, { id, key }, line.text('name'), unfinished).catch(withRepeatHint(id));
+    output.ifLost = repeatHint(id);
     show(rotated, id, output);
     // After it was shown: a repeat of an interrupted rotation shows the same key.
+    await output.written();
+    output.ifLost = null;
     await unfinished.forget();
+    showNext(rotated, id, output);
     return rotated.lost.length > 0 ? EXIT.warnings : EXIT.done;
   });
 }
@@ -35,9 +39,12 @@ export async function rotate(line: CommandLine, context: CommandContext, word: s
 function withRepeatHint(id: string) {
   return (error: unknown): never => {
     if (!isUncertain(error)) throw error;
-    const hint = `run  methods keys rotate ${id}  again: it continues with the same new key`;
-    throw new CommandError(error.code, error.message, { hint, cause: error });
+    throw new CommandError(error.code, error.message, { hint: repeatHint(id), cause: error });
   };
+}
+
+function repeatHint(id: string): string {
+  return `run  methods keys rotate ${id}  again: it continues with the same new key`;
 }
 
 function show({ keyId, name, serviceKey, webhookSecret, granted, lost }: Rotated, oldId: string, output: Output): void {
@@ -56,6 +63,9 @@ function show({ keyId, name, serviceKey, webhookSecret, granted, lost }: Rotated
   }
   output.line('This is shown once:');
   output.result(`SERVICE_API_KEY=${serviceKey}${webhookSecret === null ? '' : `\nWEBHOOK_SECRET=${webhookSecret}`}`);
+}
+
+function showNext({ keyId, webhookSecret }: Rotated, oldId: string, output: Output): void {
   if (webhookSecret === null) output.line(`It needs a webhook secret:  methods keys webhook-secret ${keyId}`);
   output.line();
   output.line('Next:');

@@ -15,6 +15,9 @@ export interface OutputOptions {
 }
 
 export class Output {
+  /** How to continue when the output, which is shown once, cannot be written; null: it is there for another call. */
+  ifLost: string | null = null;
+
   constructor(private readonly options: OutputOptions) {}
 
   get json(): boolean {
@@ -104,6 +107,13 @@ export class Output {
 
   get colored(): boolean {
     return this.options.color && this.options.stdout.isTTY === true;
+  }
+
+  /** Resolves once stdout has taken the output so far. @throws the error of stdout */
+  written(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.options.stdout.write('', (error) => (error ? reject(error) : resolve()));
+    });
   }
 
   private paintError(how: Paint, text: string): string {
