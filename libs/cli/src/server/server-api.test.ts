@@ -5,6 +5,7 @@ import { afterEach, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { keyCredential, NO_CREDENTIAL } from './credential.ts';
 import { ServerApi } from './server-api.ts';
+import { readServerFacts } from './server-facts.ts';
 import type { ServerRefusal } from './server-refusal.ts';
 
 const FACTS = { mcpUrl: null, grpcUrl: null, issuer: null, cliClientId: null, machineAudience: null, sendsMail: null };
@@ -84,6 +85,21 @@ test('a busy server is asked again where that is harmless, and only there', asyn
   assert.equal((await refusal(server.send('POST', '/b', {}))).code, 'unavailable');
   assert.equal((await server.send('POST', '/c', {}, { idempotent: true })).status, 200);
   assert.deepEqual(asked, ['GET /a', 'GET /a', 'POST /b', 'POST /c', 'POST /c']);
+});
+
+test('a busy server may say when by a date, also when it is asked for its description', async () => {
+  const asked: string[] = [];
+  const facts = { machine_audience: 'methods' };
+  const { baseUrl } = await api((request, response) => {
+    asked.push(request.url ?? '');
+    const status = asked.length === 1 ? 429 : 200;
+    response.writeHead(status, { 'retry-after': new Date(0).toUTCString() }).end(JSON.stringify(facts));
+  });
+  const { signal } = new AbortController();
+  assert.equal((await readServerFacts(baseUrl, signal)).machineAudience, 'methods');
+  assert.deepEqual(asked, ['/.well-known/methods', '/.well-known/methods']);
+  const busy = await api((_, response) => response.writeHead(429).end('{"error":"rate_limited"}'));
+  assert.equal((await refusal(readServerFacts(busy.baseUrl, signal))).code, 'rate_limited');
 });
 
 test('a server that stays busy is not awaited', async () => {

@@ -5,10 +5,8 @@ import { CommandError } from '../errors/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
 import type { ServerFacts } from './server-facts.ts';
 import { ServerRefusal } from './server-refusal.ts';
-import { readJson, requestServer } from './server-request.ts';
+import { readJson, requestServer, whileBusy } from './server-request.ts';
 
-/** How long a busy server is asked again before it counts as a refusal. */
-const PATIENCE_MS = 10_000;
 const PAGE_ITEMS_MAX = 200;
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
@@ -85,14 +83,8 @@ export class ServerApi {
     body?: unknown,
     { idempotent = REPEATABLE.has(verb) }: { readonly idempotent?: boolean } = {},
   ): Promise<Reply<T>> {
-    const deadlineMs = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const response = await this.ask(verb, path, body === undefined ? {} : { body });
-      const waitMs = idempotent ? busyMs(response) : null;
-      if (waitMs === null || performance.now() + waitMs > deadlineMs) return this.replyOf<T>(path, response);
-      await response.body?.cancel();
-      await this.wait(waitMs);
-    }
+    const ask = () => this.ask(verb, path, body === undefined ? {} : { body });
+    return this.replyOf<T>(path, await (idempotent ? whileBusy(ask, this.parts.interrupted) : ask()));
   }
 
   /** A body of bytes, which may take as long as they need. */
@@ -218,13 +210,6 @@ export class ServerApi {
     }[kind] as [string, string];
     return new ServerRefusal(401, { error: 'unauthorized', message }, hint);
   }
-}
-
-/** How long to wait for a busy server; null: it is not busy. */
-function busyMs({ status, headers }: Response): number | null {
-  if (status !== 503 && status !== 429) return null;
-  const after = Number(headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(after) && after >= 0 ? Math.max(after * 1_000, 250) : null;
 }
 
 function withQuery(path: string, query: Query): string {

@@ -2,7 +2,7 @@
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { readJson, requestServer } from './server-request.ts';
+import { readJson, requestServer, whileBusy } from './server-request.ts';
 
 export interface ServerFacts {
   readonly mcpUrl: string | null;
@@ -17,11 +17,12 @@ export interface ServerFacts {
 
 /** GET /.well-known/methods. @throws CommandError `unreachable`, `not_a_server` and the like. */
 export async function readServerFacts(baseUrl: string, signal: AbortSignal): Promise<ServerFacts> {
-  const response = await requestServer(baseUrl, '/.well-known/methods', { signal });
+  const response = await whileBusy(() => requestServer(baseUrl, '/.well-known/methods', { signal }), signal);
   const body = response.status === 200 ? await readJson(response).catch(unlessJson) : null;
-  if (response.status >= 500) {
+  if (response.status >= 500 || response.status === 429) {
     const hint = 'try again in a moment';
-    throw new CommandError('unavailable', `the server at ${baseUrl} answers ${response.status}`, { hint });
+    const code = response.status === 429 ? 'rate_limited' : 'unavailable';
+    throw new CommandError(code, `the server at ${baseUrl} answers ${response.status}`, { hint });
   }
   if (!isRecord(body) || !('machine_audience' in body)) {
     const hint = 'give only the address, such as https://methods.example.com';

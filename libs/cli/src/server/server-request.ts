@@ -1,4 +1,5 @@
 // One request to a server: its bounds in time and size; redirects are not followed.
+import { setTimeout } from 'node:timers/promises';
 import { withTimeLimit } from '@methods/base/time-limit';
 import { CommandError } from '../errors/command-error.ts';
 import { connectionFault } from './server-refusal.ts';
@@ -47,6 +48,30 @@ export async function requestServer(baseUrl: string, path: string, request: Serv
   const origin = URL.canParse(target, baseUrl) ? new URL(target, baseUrl).origin : null;
   const hint = origin === null || origin === baseUrl ? undefined : `methods … --server ${origin}`;
   throw new CommandError('moved', `${what} sends this request elsewhere`, { hint });
+}
+
+/** How long a busy server is asked again before its reply counts. */
+const PATIENCE_MS = 10_000;
+const PAUSE_MS_MIN = 250;
+
+/** Makes a request, and repeats it while its server says when: only for one whose repeat is harmless. */
+export async function whileBusy(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const deadlineMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const response = await ask();
+    const pauseMs = busyMs(response);
+    if (pauseMs === null || performance.now() + pauseMs > deadlineMs) return response;
+    await response.body?.cancel();
+    await setTimeout(pauseMs, undefined, { signal });
+  }
+}
+
+/** How long to wait for a busy server; null: it is not busy, or does not say. The header has seconds or a date. */
+function busyMs({ status, headers }: Response): number | null {
+  const after = headers.get('retry-after');
+  if ((status !== 503 && status !== 429) || after === null) return null;
+  const ms = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(ms, PAUSE_MS_MIN);
 }
 
 /** @throws CommandError `unreachable` when it breaks, `too_large`, `bad_reply` when it is not JSON. */
