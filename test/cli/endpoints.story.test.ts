@@ -6,6 +6,7 @@ import type { Stack } from '../e2e/stack.ts';
 import { WebhookReceiver } from '../e2e/webhook-receiver.ts';
 import { until } from '../harness/until.ts';
 import { commonStack } from './common-stack.ts';
+import { LossyServer } from './lossy-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
 interface Listed<Item> {
@@ -72,6 +73,22 @@ test('the message of a chat is refused by its host, listed with the answer, and 
   const all = await endpoints('resend', '--status', 'delivered', '--endpoint', endpoint.id);
   assert.equal(all.stdout, '1 delivery is sent again\n');
   await endpoints('delete', endpoint.id);
+});
+
+test('an endpoint or a secret whose reply is lost may exist, and the hint says how to continue', async () => {
+  const lossy = await LossyServer.start(stack.ready.base_url);
+  const there = await stackDesk(stack, lossy.url);
+  const call = (...args: string[]) => there.folder.quick(['endpoints', ...args], there.env);
+  lossy.fate = 'broken';
+  const { code, stderr } = await call('create', '--name', 'Lost', '--url', receiver.url('/lost'));
+  assert.equal(code, 1);
+  assert.match(stderr, /^hint: try again; if {2}methods endpoints list {2}shows "Lost", it was made: /m);
+  const { items } = await json<Listed<{ id: string; name: string }>>('list');
+  const { id = '' } = items.find(({ name }) => name === 'Lost') ?? {};
+  assert.match((await call('rotate', id)).stderr, /^hint: run it again: the secret may have been replaced/m);
+  await endpoints('delete', id);
+  await there.folder.remove();
+  await lossy.stop();
 });
 
 test('wrong usage says what is missing', async () => {

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode, UsageError } from '../errors/command-error.ts';
 import { ENDPOINT_EVENTS, ENDPOINTS_WORDS } from '../help-words.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Page } from '../server/server-api.ts';
+import { hintIfUncertain } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { table, tableWidth } from '../terminal/table.ts';
@@ -102,7 +103,8 @@ async function create(line: CommandLine, context: CommandContext): Promise<ExitC
   const usual = format === 'webhook' ? ENDPOINT_EVENTS : CHAT_EVENTS;
   const body = { name, url, format, events: given.length === 0 ? usual : given };
   const api = await openServer(line, context);
-  const { value } = await api.send<OneEndpoint>('POST', '/api/endpoints', body);
+  const hint = `try again; if  methods endpoints list  shows "${plainText(name)}", it was made:  methods endpoints rotate ENDPOINT_ID`;
+  const { value } = await api.send<OneEndpoint>('POST', '/api/endpoints', body).catch(hintIfUncertain(hint));
   showsSecret(value, output);
   output.document(value);
   const { id, events } = value.endpoint;
@@ -120,7 +122,9 @@ async function rotate(line: CommandLine, context: CommandContext, [id = '']: rea
   if (overlap !== undefined && overlapMs === undefined)
     throw new UsageError('--overlap is a time like 2h or 3d, at most 7d; 0 ends earlier secrets');
   const body = overlapMs === undefined ? {} : { overlap_ms: overlapMs };
-  const { value } = await (await openServer(line, context)).send<OneEndpoint>('POST', `${path}/rotate`, body);
+  const api = await openServer(line, context);
+  const hint = 'run it again: the secret may have been replaced, and no one has the new one';
+  const { value } = await api.send<OneEndpoint>('POST', `${path}/rotate`, body).catch(hintIfUncertain(hint));
   showsSecret(value, output);
   output.document(value);
   const until = value.endpoint.earlier_secret_until;

@@ -1,10 +1,10 @@
 // Service keys on a server. A key is created here, and only the hash of its auth part is sent.
 import { createServiceKey } from '@methods/auth/service-key';
 import { isId } from '@methods/base/ids';
-import { CommandError, UsageError } from '../errors/command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 import type { ServerParty } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { isUncertain } from '../server/server-refusal.ts';
+import { hintIfUncertain } from '../server/server-refusal.ts';
 
 /** As the server sends it. */
 export interface ServerKey {
@@ -27,17 +27,12 @@ export interface MadeKey {
 export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
   const { key: serviceKey, authSha256 } = createServiceKey();
   const body = { name, auth_sha256: authSha256.toString('hex') };
-  try {
-    const { value } = await api.send<{ key: ServerKey; webhook_secret: string }>('POST', '/api/keys', body, {
-      idempotent: true,
-    });
-    return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
-  } catch (error) {
-    if (!isUncertain(error)) throw error;
-    // The key is lost with this process: another one must be created, and this one revoked.
-    const hint = `try again; if  methods keys list  already shows "${name}", revoke that one: no one has it`;
-    throw new CommandError(error.code, error.message, { hint, cause: error });
-  }
+  // After a lost reply the key is lost with this process: another one must be created, and this one revoked.
+  const hint = `try again; if  methods keys list  already shows "${name}", revoke that one: no one has it`;
+  const { value } = await api
+    .send<{ key: ServerKey; webhook_secret: string }>('POST', '/api/keys', body, { idempotent: true })
+    .catch(hintIfUncertain(hint));
+  return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
 }
 
 export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> {
@@ -48,7 +43,8 @@ export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> 
 /** A repeat would create another one, and invalidate the previous one. */
 export async function newWebhookSecret(api: ServerApi, id: string): Promise<string> {
   const path = `/api/keys/${checkedKeyId(id)}/webhook-secret`;
-  return (await api.send<{ webhook_secret: string }>('POST', path)).value.webhook_secret;
+  const hint = 'run it again: the earlier secret may sign no more, and no one has the new one';
+  return (await api.send<{ webhook_secret: string }>('POST', path).catch(hintIfUncertain(hint))).value.webhook_secret;
 }
 
 /** @throws UsageError: a key itself, given by mistake, must not be sent in a path that servers log. */

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, EXIT, type ExitCode } from '../errors/command-error.ts';
 import { withFileLock } from '../files/file-lock.ts';
-import { isUncertain } from '../server/server-refusal.ts';
+import { hintIfUncertain } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { checkedKeyId } from './key-calls.ts';
@@ -24,7 +24,9 @@ export async function rotate(line: CommandLine, context: CommandContext, word: s
   }
   const unfinished = new UnfinishedRotations(config.stateDir, api.baseUrl, id);
   return withFileLock(unfinished.lock, interrupted, async () => {
-    const rotated = await rotateKey(api, { id, key }, line.text('name'), unfinished).catch(withRepeatHint(id));
+    const rotated = await rotateKey(api, { id, key }, line.text('name'), unfinished).catch(
+      hintIfUncertain(repeatHint(id)),
+    );
     output.ifLost = repeatHint(id);
     show(rotated, id, output);
     // After it was shown: a repeat of an interrupted rotation shows the same key.
@@ -34,13 +36,6 @@ export async function rotate(line: CommandLine, context: CommandContext, word: s
     showNext(rotated, id, output);
     return rotated.lost.length > 0 ? EXIT.warnings : EXIT.done;
   });
-}
-
-function withRepeatHint(id: string) {
-  return (error: unknown): never => {
-    if (!isUncertain(error)) throw error;
-    throw new CommandError(error.code, error.message, { hint: repeatHint(id), cause: error });
-  };
 }
 
 function repeatHint(id: string): string {

@@ -7,7 +7,7 @@ import { checkFile } from '../method-file/local-method.ts';
 import { diagnosticsText, type MethodFile } from '../method-file/method-file.ts';
 import { getSource, type ServerSource } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { ServerRefusal } from '../server/server-refusal.ts';
+import { isUncertain, ServerRefusal } from '../server/server-refusal.ts';
 import { showDifference, unifiedDifference } from '../terminal/difference.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
@@ -29,7 +29,7 @@ export async function saveChecked(
   } catch (error) {
     if (error instanceof SaveConflict) throw await conflictError(api, file, error, output);
     showRefusedSource(file, error, output);
-    throw error instanceof CommandError && error.code === 'unreachable' ? uncertain(error, file) : error;
+    throw isUncertain(error) ? uncertain(error, file) : error;
   }
 }
 

@@ -43,6 +43,14 @@ export function isUncertain(error: unknown): error is CommandError {
   return error instanceof CommandError && UNCERTAIN.includes(error.code);
 }
 
+/** For a `catch`: how to continue when the request may have been carried out. Other errors are thrown unchanged. */
+export function hintIfUncertain(hint: string): (error: unknown) => never {
+  return (error) => {
+    if (!isUncertain(error)) throw error;
+    throw new CommandError(error.code, error.message, { hint, cause: error });
+  };
+}
+
 /** A proxy in between has error pages of its own, such as while its server starts again. */
 function codeOf(status: number): string {
   if (status === 429) return 'rate_limited';
