@@ -90,6 +90,8 @@ test('a wrong line is refused in a sentence with a hint', () => {
     [['a', '-t'], '-t needs a value: PLACE', help],
     [['a', '--to='], '--to needs a value: PLACE', help],
     [['a', '--to', '--json'], '--to needs a value: PLACE', help],
+    [['a', '--to', 'b', '-t', 'c'], '--to is given twice', help],
+    [['a', '--to=b', '--to=b'], '--to is given twice', help],
   ] as const) {
     assert.throws(
       () => read(...words),

@@ -87,7 +87,7 @@ function usageError(error: CommanderError, words: CommandWords, line: readonly s
   return new UsageError(error.message.replace(/^error: /, ''), seeHelp(name));
 }
 
-function seeHelp(command: string): string {
+export function seeHelp(command: string): string {
   return `see  methods ${command} --help`;
 }
 

@@ -2,7 +2,8 @@
 
 import type { HelpConfiguration, OutputConfiguration } from 'commander';
 import { Argument, Command, Option } from 'commander';
-import { needsValue } from './command-line.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { needsValue, seeHelp } from './command-line.ts';
 import { COMMON_OPTIONS, type CommandHelp, type OptionWords } from './command-words.ts';
 
 /** A command of the program, loaded when it is needed. */
@@ -70,7 +71,10 @@ function optionOf(command: string, name: string, words: OptionWords, line: reado
     // The next word was taken as the value, even if it is an option itself.
     const swallowed = given.startsWith('--') && line.includes(given);
     if (given === '' || swallowed) throw needsValue(command, name, words, line);
-    return many ? [...(Array.isArray(others) ? others : []), given] : given;
+    if (many) return [...(Array.isArray(others) ? others : []), given];
+    // One of two values would be ignored in silence.
+    if (others !== undefined) throw new UsageError(`--${name} is given twice`, seeHelp(command));
+    return given;
   });
 }
 
