@@ -32,6 +32,21 @@ test('a lock has one holder, and is free when it is released', () => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
+test('a try on a full disk leaves nothing behind', (t) => {
+  const write = fs.writeFileSync;
+  t.mock.method(fs, 'writeFileSync', (file: string, _text: string, options: fs.WriteFileOptions) => {
+    write(file, '', options);
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  assert.throws(() => tryLockFile(path), { code: 'ENOSPC' });
+  assert.deepEqual(readdirSync(folder), []);
+});
+
 test('a lock is taken over if its holder has ended, and not if it is suspended', async (t) => {
   for (const text of [`${ENDED} ${hostname()}`, `${ENDED}`, 'no id']) {
     writeFileSync(path, text);

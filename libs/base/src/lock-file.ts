@@ -64,11 +64,10 @@ export function tryLockFile(file: string, options: LockFileOptions = {}): LockTr
   const holder = holderOf(path);
   if (holder !== null && !isStale(path, options)) return { held: false, pid: holder.pid };
   const own = `${path}.${randomUUID()}`;
-  writeFileSync(own, options.idOnly === true ? String(process.pid) : `${process.pid} ${hostname()}`, {
-    flag: 'wx',
-    mode: 0o600,
-  });
+  const text = options.idOnly === true ? String(process.pid) : `${process.pid} ${hostname()}`;
   try {
+    // A full disk creates the file, and refuses its text.
+    writeFileSync(own, text, { flag: 'wx', mode: 0o600 });
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (linked(own, path)) return taken(path);
       if (!removeStale(own, path, options)) break;
