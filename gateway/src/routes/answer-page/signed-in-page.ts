@@ -130,10 +130,8 @@ async function openSignedIn(
       const channel = AnswerChannel.INBOX;
       const { run } = await questions.answer({ ...named, answerJson, comment, actor, channel });
       const facts = run === undefined ? { question_id: questionId } : answerFacts(run, questionId, channel);
-      return afterAnswer(question, run, async () => {
-        await runChanged(request, parts, 'run.answer', { ...changed, facts });
-        return read();
-      });
+      await runChanged(request, parts, 'run.answer', { ...changed, facts });
+      return afterAnswer(question, run, read);
     },
     async delegate(address) {
       const to = (await members.find(orgId, address)) ?? noMember();
