@@ -1,6 +1,6 @@
 // Builds all tests and the programs they start as plain JavaScript, once for a run: through tsx, each of some five
 // hundred processes would resolve and translate a thousand files again, in a separate loader thread.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '@methods/base/running-process';
 import { buildCode, builtName, referencedCode } from '@methods/built-code/build-code';
@@ -33,7 +33,7 @@ export class BuiltCode {
     const inSuites = new Set(tests.filter((group) => group.length > 1).flat());
     const built = new BuiltCode(folder, tests);
     const groups = tests.map((group) => [built.nameOf(group).replace(/\.mjs$/, ''), GROUP + group.join(' ')]);
-    await buildCode({
+    const { files } = await buildCode({
       root,
       entries: referencedCode(root, sourcesOf(root)),
       made: Object.fromEntries(groups),
@@ -41,6 +41,8 @@ export class BuiltCode {
       textOf: (file, text) => (inSuites.has(file) ? inSuite(file, text) : text),
       plugins: [groupsOfTests(root)],
     });
+    mkdirSync(folder);
+    for (const { path, contents } of files) writeFileSync(path, contents);
     return built;
   }
 

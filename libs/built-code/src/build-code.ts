@@ -2,7 +2,7 @@
 // the tests. Third-party packages are not built, except those that would slow starts.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -70,8 +70,6 @@ export interface CodeToBuild {
   /** Paths from `root`, each a file of the folder by its `builtName`. */
   readonly entries: readonly string[];
   readonly folder: string;
-  /** False: the result holds the files instead. */
-  readonly write?: boolean;
   /** Returns the text to read instead of a file's own. */
   readonly textOf?: (file: string, text: string) => string;
   readonly plugins?: readonly Plugin[];
@@ -85,11 +83,12 @@ export interface BuiltFile {
 }
 
 /**
- * Returns what was built, each piece with the file that maps its positions to the sources, and the paths of all sources.
+ * Returns the files to write, each piece with the one that maps its positions to the sources, and the paths of all
+ * sources.
  * @throws BuildFailure of esbuild, which has printed the errors.
  */
 export async function buildCode(code: CodeToBuild): Promise<{ files: BuiltFile[]; inputs: string[] }> {
-  const { root, folder, write = true, plugins = [], made = {} } = code;
+  const { root, folder, plugins = [], made = {} } = code;
   const entries = new Set(code.entries);
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -126,10 +125,6 @@ export async function buildCode(code: CodeToBuild): Promise<{ files: BuiltFile[]
       ? { path: path.replace(/map$/, 'positions'), contents: positionsFile(text) }
       : { path, contents },
   );
-  if (write) {
-    await mkdir(folder, { recursive: true });
-    for (const { path, contents } of files) await writeFile(path, contents);
-  }
   return { files, inputs: Object.keys(metafile.inputs) };
 }
 

@@ -13,7 +13,7 @@ const sources = (await text(process.stdin)).split('\n').filter((path) => path.en
 const entries = [
   ...new Set([...sources.filter((path) => basename(path) === 'main.ts'), ...referencedCode(root, sources)]),
 ];
-const built = await buildCode({ root, entries, folder, write: false }).catch(refused);
+const built = await buildCode({ root, entries, folder }).catch(refused);
 const strange = built.inputs.find((path) => isOwn(path) && !sources.includes(path));
 // The key would not change with it.
 if (strange !== undefined) refuse(`${strange} is built and is none of the checkout's sources.`);

@@ -77,7 +77,12 @@ export function sourcePositions(file: string, positions: readonly Position[]): (
     for (const [block, wanted] of blocks) {
       if (block >= checkpoints) continue;
       const both = bytesAt(descriptor, checkpointsAt + block * CHECKPOINT_BYTES, 2 * CHECKPOINT_BYTES);
-      const [at, source, line, column] = [0, 4, 8, 12].map((byte) => both.readInt32LE(byte)) as [0, 0, 0, 0];
+      const [at, source, line, column] = [0, 4, 8, 12].map((byte) => both.readInt32LE(byte)) as [
+        number,
+        number,
+        number,
+        number,
+      ];
       const end = block + 1 < checkpoints ? both.readInt32LE(CHECKPOINT_BYTES) : textBytes;
       const text = bytesAt(descriptor, textAt + at, end - at);
       const state: Checkpoint = { at: 0, source, line, column };

@@ -38,9 +38,8 @@ let failure: ExitCode | null = null;
 for (const stream of [process.stdout, process.stderr]) {
   if (isFile(stream)) writeWholly(stream);
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has gone (`methods … | head`) is not our fault, unless no one else can read it either; a terminal
-    // that has gone is an interrupt. Ctrl-C also ends `tee` behind a pipe at once, which must not interrupt an orderly
-    // end.
+    // A reader that has gone (`methods … | head`) is not our fault, unless the output is shown only once; a terminal that has
+    // gone is an interrupt. Ctrl-C also ends `tee` behind a pipe at once, which must not interrupt an orderly end.
     const gone = error.code === 'EPIPE' && (stream !== process.stdout || program.ifLost === null);
     if (gone && !program.endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
     if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) {

@@ -53,10 +53,10 @@ export class Exchange {
   /** @throws as `begin`; UnexpectedReplyError */
   async text(): Promise<string> {
     const chunks: Uint8Array[] = [];
+    const { status, headers } = this.response;
     let bytes = 0;
     for await (const chunk of this.read(() => {})) {
       bytes += chunk.length;
-      const { status, headers } = this.response;
       if (bytes > TEXT_BYTES_MAX) throw unexpectedReply(status, headers.get('x-request-id') ?? undefined);
       chunks.push(chunk);
     }

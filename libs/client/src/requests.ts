@@ -49,7 +49,7 @@ export interface RequestSettings {
   readonly log: DebugLog;
 }
 
-/** Of one attempt. */
+/** The token of one attempt: a refusal counts for it. */
 interface Presented {
   bearer: string;
 }

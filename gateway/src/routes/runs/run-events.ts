@@ -52,7 +52,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
         const { run, stop } = await parts.scheduler.followRun(address, stream);
         try {
           const [steps] = await Promise.all([declaredSteps(parts, orgId, run), runShown(request, parts, run.runId)]);
-          // A higher number was never sent: as a place to continue from it would hide what comes before it, the end too.
+          // A higher number was never sent: to continue from it would hide every change below it, and the end.
           const isUpToDate = known === run.revision;
           if (isFinished(run) && isUpToDate) {
             stop();

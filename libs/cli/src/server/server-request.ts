@@ -1,4 +1,5 @@
-// One request to a server: its bounds in time and size; redirects are not followed.
+// One request to a server: its bounds in time and size, and its repeats while the server is busy; redirects are not
+// followed.
 import { setTimeout } from 'node:timers/promises';
 import { withTimeLimit } from '@methods/base/time-limit';
 import { CommandError } from '../errors/command-error.ts';

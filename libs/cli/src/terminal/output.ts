@@ -15,7 +15,7 @@ export interface OutputOptions {
 }
 
 export class Output {
-  /** How to continue when the output, which is shown once, cannot be written; null: it is there for another call. */
+  /** How to continue when the output, which is shown once, cannot be written; null: another call shows it again. */
   ifLost: string | null = null;
 
   constructor(private readonly options: OutputOptions) {}

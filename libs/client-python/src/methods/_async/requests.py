@@ -28,7 +28,7 @@ _MOMENT_S = 0.05
 
 
 class Presented:
-    """In one attempt."""
+    """The token of one attempt: a refusal counts for it."""
 
     bearer = ""
 
